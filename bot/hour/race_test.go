@@ -1,0 +1,7 @@
+//go:build race
+
+package hour_test
+
+// dayHours is how many hours of the virtual day pass: the race detector makes
+// each some times as expensive.
+const dayHours = 4
