@@ -176,9 +176,11 @@ func (d *demo) play(ctx context.Context) error {
 			return stopped(ctx, err)
 		}
 	}
+	living, end := context.WithCancel(ctx)
 	var world sync.WaitGroup
 	defer world.Wait()
-	world.Go(func() { _ = d.world.RunWorld(ctx, d.cmd.Hour) })
+	defer end()
+	world.Go(func() { _ = d.world.RunWorld(living, d.cmd.Hour) })
 
 	// The first hour that counts leaves the friends time for a game.
 	slot := d.clock.Next(time.Now().Add(d.cmd.Hour/3), schedule.All, time.UTC)
