@@ -334,7 +334,7 @@ func (r *registration) finish() {
 			"Language", q.t("language."+r.row.Language), "Next", stamp(r.row.NextSlot)))
 	case r.added > 0 && r.row.Hours == 0:
 		r.hint(q.t("register.off"))
-	case r.added > 0 && !r.row.NextSlot.IsZero():
+	case r.added > 0 && r.row.PausedAt.IsZero() && !r.row.NextSlot.IsZero():
 		r.hint(q.t("register.next", "Next", stamp(r.row.NextSlot)))
 	}
 	if lacks := q.lacks(); r.added > 0 && len(lacks) > 0 {

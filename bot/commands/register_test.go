@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -406,6 +407,30 @@ func TestRegisterMoreThanFit(t *testing.T) {
 	}
 	got := w.do(press{command: "register", options: map[string]any{"riot_id": strings.Join(ids, ",")}})
 	contains(t, got, "125 more were left out: at most 75 at once", "Name and tag must be exact")
+}
+
+func TestRegisterManyAtOnce(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	var people sync.WaitGroup
+	for person := range 4 {
+		var ids []string
+		for i := range 20 {
+			ids = append(ids, fmt.Sprintf("Friend %d %d#EUW", person, i))
+			w.riot.add(ids[i], "euw1")
+		}
+		p := press{command: "register", options: map[string]any{"riot_id": strings.Join(ids, ",")}}
+		i, register := p.interaction(t), w.command("register")
+		people.Go(func() {
+			if got := w.text(p, register.Run(t.Context(), i)); strings.Count(got, "✅")+strings.Count(got, "🚫") != 20 {
+				t.Errorf("not everybody has a line: %s", got)
+			}
+		})
+	}
+	people.Wait()
+	if n := len(w.names(200)); n != commands.MaxPlayers {
+		t.Errorf("%d registered, want %d", n, commands.MaxPlayers)
+	}
 }
 
 // halfStore loses its database after some registrations.

@@ -145,7 +145,7 @@ func (c *Commands) reason(q *request, code, detail string) string {
 	if id := "reason." + code; q.texts.Has(id) {
 		text = q.t(id)
 	} else if text == "" {
-		text = q.t("reason.unknown")
+		text = q.t("no_reason")
 	}
 	if d := shown(detail); d != "" {
 		text += " (" + d + ")"

@@ -25,6 +25,12 @@ import (
 	"riftchime/store/sqlite"
 )
 
+// What the program passes in fits.
+var (
+	_ commands.Caller = riot.Caller{}
+	_ commands.Store  = store.Store(nil)
+)
+
 // start is when every world begins: 2026-03-10 10:20 in Seoul.
 var start = time.Date(2026, 3, 10, 1, 20, 0, 0, time.UTC)
 
