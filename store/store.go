@@ -27,7 +27,8 @@ type Store interface {
 	Close() error
 }
 
-// Lease is the lead. Lost is closed when it can no longer be relied on.
+// Lease is the lead. Lost is closed when it can no longer be relied on; Release
+// gives it back and leaves Lost as it is.
 type Lease interface {
 	Lost() <-chan struct{}
 	Release() error
@@ -73,27 +74,35 @@ type Settings interface {
 // Players keeps players and who follows them.
 type Players interface {
 	// Register follows a player in a channel. The player is found by key and
-	// PUUID, else by platform and Riot ID (letter case aside), else added; its
-	// name and platform become p's. baseline are match ids never to be
+	// PUUID, else by platform and Riot ID (letter case aside) unless that one
+	// has another PUUID under the key (it is somebody else then), else added;
+	// its name and platform become p's. baseline are match ids never to be
 	// reported there. With most players already there, nothing changes.
 	Register(ctx context.Context, channel ChannelID, p NewPlayer, since time.Time, baseline []string, most int) (Player, Registered, error)
 	// Unregister reports whether the player was followed there. A player whom
 	// nobody follows any more gets UnfollowedAt = at.
 	Unregister(ctx context.Context, channel ChannelID, player PlayerID, at time.Time) (bool, error)
-	// Registrations lists a channel's players in the order of registration.
+	// Registrations lists a channel's players in the order of registration, with
+	// their ranks and without recent outcomes.
 	Registrations(ctx context.Context, channel ChannelID) ([]Follow, error)
 	Player(ctx context.Context, id PlayerID) (Player, error)
 	// PlayerByRiotID finds a player by Riot ID, letter case aside; platform ""
 	// means any.
 	PlayerByRiotID(ctx context.Context, platform, gameName, tagLine string) (Player, error)
+	// PUUID says ErrNotFound where none is known under the key.
 	PUUID(ctx context.Context, player PlayerID, key string) (string, error)
+	// SetPUUID says ErrTaken where the PUUID is another player's.
 	SetPUUID(ctx context.Context, player PlayerID, key, puuid string) error
 	// SetName records a Riot ID; the one before goes to the former ones. Same
 	// name (to the letter): nothing.
 	SetName(ctx context.Context, player PlayerID, gameName, tagLine string, at time.Time) error
 	SetPlatform(ctx context.Context, player PlayerID, platform string) error
+	// FormerNames lists the names before this one, newest first.
 	FormerNames(ctx context.Context, player PlayerID) ([]string, error)
-	// Forget deletes a player and all that is kept of them at once.
+	// Forget deletes a player and all that is kept of them at once. A report
+	// that may show them is planned anew where nothing of it went into sending;
+	// otherwise its parts lose their bodies, and an unsent part without a body
+	// is not to be sent: Skip the report.
 	Forget(ctx context.Context, player PlayerID) error
 
 	// DuePlayers lists, once each, the players of DueChannels(slot), whoever
@@ -129,7 +138,8 @@ type Matches interface {
 	// or in Listed, in ranked solo or flex (queues 420 and 440) and no remake
 	// sets its player's RanksWanted.
 	PutMatch(ctx context.Context, m Match, at time.Time) error
-	// MatchFailed records why a listed match has no body; absent counts a try.
+	// MatchFailed records why a listed match has no body; absent counts a try,
+	// once for the same at. A match already read stays read.
 	MatchFailed(ctx context.Context, id string, state MatchState, at time.Time) error
 	// MatchStates tells of the ids that are known.
 	MatchStates(ctx context.Context, ids []string) (map[string]MatchState, error)
@@ -158,7 +168,9 @@ type Reports interface {
 	// PutReady stores a rendered report: state ready, its parts, its games
 	// (taken for this slot). An earlier rendering of the same slot is replaced
 	// whole while no part of it went into sending; otherwise, and where the
-	// report is over, it reports false and changes nothing.
+	// report is over, it reports false and changes nothing. Where a game is in
+	// a report of another slot by now, it says ErrTaken and changes nothing:
+	// Facts leaves it out then.
 	PutReady(ctx context.Context, r ReadyReport) (bool, error)
 	// ReadyParts lists the parts of a slot that are not sent, by part, then
 	// channel.
@@ -169,7 +181,8 @@ type Reports interface {
 	// Sent marks a part sent. With the last one of a report, in the same
 	// transaction, the report is sent: ranks and names are shown, the channel's
 	// LastSlot is the slot, NextSlot is next (unless a person moved it past
-	// the slot already), refusals are none. lateness counts with part 0.
+	// the slot already), refusals are none. lateness counts with part 0. It
+	// says ErrNotFound where the part is gone, as after Skip.
 	Sent(ctx context.Context, p PartKey, m MessageID, at time.Time, lateness time.Duration, next time.Time) error
 	// Skip ends a report that is not sent: its unsent parts go, its games are
 	// free again unless a part of it was sent (then all of it counts as
@@ -178,7 +191,9 @@ type Reports interface {
 	Skip(ctx context.Context, channel ChannelID, slot time.Time, reason string, at, next time.Time) error
 	// Amend changes a sent report whose messages were edited or added to:
 	// games, ranks and names are added, bodies replaced; parts beyond those
-	// already there are stored in state ready.
+	// already there are stored in state ready. A game that is in a report of
+	// another slot stays there. It says ErrNotFound where the report is not
+	// sent.
 	Amend(ctx context.Context, r ReadyReport) error
 	// Parts lists a report's parts, sent or not.
 	Parts(ctx context.Context, channel ChannelID, slot time.Time) ([]Part, error)
@@ -200,6 +215,8 @@ type Records interface {
 	Failures(ctx context.Context, day time.Time) ([]Failure, error)
 	// PutChampions replaces a language's names ("ko" or "en").
 	PutChampions(ctx context.Context, language, version string, cs []Champion, at time.Time) error
+	// Champions lists a language's names by id; version is "" where none were
+	// put.
 	Champions(ctx context.Context, language string) (version string, at time.Time, cs []Champion, err error)
 	// Note is a small named value, "" where none was put.
 	Note(ctx context.Context, name string) (string, error)
@@ -207,6 +224,8 @@ type Records interface {
 	Counts(ctx context.Context) (Counts, error)
 	// Sweep applies the retention of DESIGN section 8: matches 60 days,
 	// reports 90, bodies 1, reasons 7, latencies 2, interactions 1, players
-	// without followers and servers gone 30. It returns the rows deleted.
+	// without followers and servers gone 30; besides, ranks that are neither
+	// the newest nor shown last 60, failures 90. It returns the rows deleted,
+	// those not counted that go along with one.
 	Sweep(ctx context.Context, now time.Time) (int64, error)
 }

@@ -30,6 +30,9 @@ var (
 	ErrNewer = errors.New("the database is newer than this program")
 	// ErrHeld: another process leads on this database.
 	ErrHeld = errors.New("another process holds this database")
+	// ErrTaken: a game is in a report of another slot, or a PUUID is another
+	// player's.
+	ErrTaken = errors.New("taken by another one in the store")
 	// ErrUnavailable: the database can't be reached or can't be written now.
 	ErrUnavailable = errors.New("database unavailable")
 )
@@ -91,7 +94,8 @@ type Player struct {
 	RanksAt time.Time
 	// RanksWanted: a ranked game was listed that the ranks do not show yet.
 	RanksWanted bool
-	// FollowedAt is zero, UnfollowedAt set, while nobody follows the player.
+	// UnfollowedAt is since when nobody follows the player; zero while somebody
+	// does.
 	UnfollowedAt time.Time
 }
 
@@ -214,10 +218,16 @@ type Game struct {
 	Participant
 }
 
+// The ranked queues that RiftChime knows, as Riot spells them.
+const (
+	QueueSolo = "RANKED_SOLO_5x5"
+	QueueFlex = "RANKED_FLEX_SR"
+)
+
 // Rank is a standing in one ranked queue at one time.
 type Rank struct {
 	ID SnapshotID
-	// Queue is "RANKED_SOLO_5x5" or "RANKED_FLEX_SR".
+	// Queue is QueueSolo or QueueFlex.
 	Queue string
 	// Tier is upper case, "" when unranked; Division is empty from Master up.
 	Tier     string
@@ -351,7 +361,8 @@ type Reason struct {
 	At      time.Time
 }
 
-// LatencyStats is the mean and standard deviation of a command's latencies.
+// LatencyStats is the mean and the sample's standard deviation of a command's
+// latencies; of a single one the deviation is 0.
 type LatencyStats struct {
 	Count  int
 	Mean   time.Duration
@@ -374,7 +385,8 @@ type Champion struct {
 	Name string
 }
 
-// Counts are sizes for the operator.
+// Counts are sizes for the operator: servers that are present with their
+// channels and registrations, players whom somebody follows, all matches.
 type Counts struct {
 	Servers, Channels, Players, Registrations, Matches int64
 }

@@ -1,0 +1,6 @@
+//go:build race
+
+package storetest
+
+// raceEnabled: the race detector slows everything down.
+const raceEnabled = true
