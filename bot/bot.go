@@ -47,8 +47,8 @@ type Bot struct {
 	commands  []commands.Command
 	presses   *presses
 
-	app, self atomic.Int64
-	synced    atomic.Bool
+	self  atomic.Int64 // the bot's user id, 0 until it is known
+	known chan int64   // the application's id
 }
 
 // New wires the parts. It starts nothing.
@@ -56,7 +56,7 @@ func New(o Options) (*Bot, error) {
 	if o.Logger == nil {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
-	b := &Bot{o: o, log: o.Logger, champions: NewChampions(o.Store, o.Champions, o.Logger), presses: newPresses()}
+	b := &Bot{o: o, log: o.Logger, champions: NewChampions(o.Store, o.Champions, o.Logger), presses: newPresses(), known: make(chan int64, 1)}
 	b.hour = hour.New(hour.Options{
 		Store:      o.Store,
 		Riot:       b.caller,
@@ -139,6 +139,7 @@ func (b *Bot) Run(ctx context.Context) error {
 	g.Go(func() error { return b.hour.Run(ctx) })
 	g.Go(func() error { b.champions.Run(ctx); return nil })
 	g.Go(func() error { b.presses.run(ctx, b.o.Store, b.log); return nil })
+	g.Go(func() error { b.register(ctx); return nil })
 	g.Go(func() error { b.housekeep(ctx); return nil })
 	g.Go(func() error { b.probe(ctx); return nil })
 	if b.o.Failures != nil {
@@ -172,20 +173,44 @@ func (b *Bot) Ready(ctx context.Context) error {
 	return nil
 }
 
-// ready learns who the bot is and registers the commands where they differ.
-func (b *Bot) ready(ctx context.Context, r discord.Ready) {
-	b.app.Store(r.AppID)
+// ready learns who the bot is. A server that is not listed is not taken as gone:
+// only Discord's word that it is (or its refusing the channels) counts.
+func (b *Bot) ready(_ context.Context, r discord.Ready) {
 	b.self.Store(r.UserID)
-	if !b.synced.CompareAndSwap(false, true) {
-		return
+	select {
+	case b.known <- r.AppID:
+	default: // the commands are being registered already
 	}
-	changed, err := b.o.Discord.SyncCommands(ctx, r.AppID, commands.Registered(b.commands))
-	switch {
-	case err != nil:
-		b.synced.Store(false) // with the next READY
-		b.log.ErrorContext(ctx, "commands not registered", "err", err)
-	case changed:
-		b.log.InfoContext(ctx, "commands registered")
+}
+
+// register makes Discord's commands those of this program, once it is known
+// which application this is. It tries until it succeeds.
+func (b *Bot) register(ctx context.Context) {
+	var app int64
+	select {
+	case <-ctx.Done():
+		return
+	case app = <-b.known:
+	}
+	for wait := 5 * time.Second; ; wait = min(2*wait, 10*time.Minute) {
+		changed, err := b.o.Discord.SyncCommands(ctx, app, commands.Registered(b.commands))
+		if err == nil {
+			if changed {
+				b.log.InfoContext(ctx, "commands registered")
+			}
+			return
+		}
+		if ctx.Err() != nil {
+			return
+		}
+		b.log.ErrorContext(ctx, "commands not registered, trying again", "err", err, "wait", wait)
+		timer := time.NewTimer(wait)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return
+		case <-timer.C:
+		}
 	}
 }
 
