@@ -71,12 +71,6 @@ func (q *request) text(name string) (string, bool) {
 	return s, ok
 }
 
-// flag returns a boolean option and whether it was given as such.
-func (q *request) flag(name string) (value, given bool) {
-	b, ok := q.options[name].(bool)
-	return b, ok
-}
-
 // language picks the language of answers for a Discord locale.
 func language(l discordgo.Locale) string {
 	if l == "ko" || strings.HasPrefix(string(l), "ko-") {

@@ -225,6 +225,7 @@ func checkResponse(t testing.TB, d *discordgo.InteractionResponseData, ephemeral
 	t.Helper()
 	if d == nil {
 		t.Fatal("no response")
+		return // Fatal ends the test; a checker of nil pointers does not know
 	}
 	if d.Content == "" && len(d.Embeds) == 0 {
 		t.Error("an empty response")

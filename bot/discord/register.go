@@ -73,7 +73,6 @@ func sameCommands(wanted, present []*discordgo.ApplicationCommand) bool {
 			!sameTexts(want.DescriptionLocalizations, got.DescriptionLocalizations) ||
 			!samePointer(want.DefaultMemberPermissions, got.DefaultMemberPermissions) ||
 			want.NSFW != nil && !samePointer(want.NSFW, got.NSFW) ||
-			want.DMPermission != nil && !samePointer(want.DMPermission, got.DMPermission) ||
 			want.Contexts != nil && !sameSet(*want.Contexts, got.Contexts) ||
 			want.IntegrationTypes != nil && !sameSet(*want.IntegrationTypes, got.IntegrationTypes) ||
 			!slices.EqualFunc(want.Options, got.Options, sameOption) {

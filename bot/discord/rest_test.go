@@ -535,7 +535,7 @@ func TestNewRefuses(t *testing.T) {
 
 func TestSyncCommands(t *testing.T) {
 	t.Parallel()
-	manage := int64(discordgo.PermissionManageServer)
+	manage := int64(discordgo.PermissionManageGuild)
 	contexts := []discordgo.InteractionContextType{discordgo.InteractionContextGuild}
 	defs := func() []*discordgo.ApplicationCommand {
 		return []*discordgo.ApplicationCommand{{

@@ -149,9 +149,9 @@ func TestRouterBypassesThePaceAndBlocks(t *testing.T) {
 		}
 		return reply{status: 204}
 	}
-	routed(t, discord.RouterOptions{Commands: []discord.Command{{Name: "go", Run: say("done")}}}, answer, func(t *testing.T, r *discord.Router, a *api) {
+	routed(t, discord.RouterOptions{Commands: []discord.Command{{Name: "go", Run: say("done")}}}, answer, func(t *testing.T, _ *discord.Router, a *api) {
 		c := newClient(t, a)
-		r = discord.NewRouter(c, discord.RouterOptions{Commands: []discord.Command{{Name: "go", Run: say("done")}}})
+		r := discord.NewRouter(c, discord.RouterOptions{Commands: []discord.Command{{Name: "go", Run: say("done")}}})
 		c.Post(t.Context(), 1, post, "")
 		start := time.Now()
 		for i := range 20 {

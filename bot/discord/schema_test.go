@@ -64,7 +64,7 @@ func TestBodiesAreWhatDiscordDescribes(t *testing.T) {
 			{Name: "slow", Slow: true, Ephemeral: true, Run: say("done")},
 		},
 	})
-	manage := int64(discordgo.PermissionManageServer)
+	manage := int64(discordgo.PermissionManageGuild)
 	contexts := []discordgo.InteractionContextType{discordgo.InteractionContextGuild}
 	defs := []*discordgo.ApplicationCommand{{
 		Name: "go", Description: "Go", DefaultMemberPermissions: &manage, Contexts: &contexts,

@@ -116,8 +116,7 @@ func TestMemory(t *testing.T) {
 	end := clock.Next(time.Now(), schedule.All, time.UTC).Add(hours*hour + 70*time.Second)
 	run, cancel := context.WithDeadline(ctx, end)
 	defer cancel()
-	cmd := exec.CommandContext(run, binary, "run", "--hour", hour.String())
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd := exec.Command(binary, "run", "--hour", hour.String())
 	cmd.Env = append(os.Environ(), "DISCORD_TOKEN="+token, "RIOT_API_KEY="+key, "DATABASE_URL=sqlite:"+file,
 		"DISCORD_API_URL="+discordURL, "RIOT_API_URL="+riotServer.URL+"/{route}", "DDRAGON_URL="+riotServer.URL+"/ddragon", "LISTEN_ADDR=127.0.0.1:0")
 	cmd.Stderr = os.Stderr
@@ -140,6 +139,9 @@ func TestMemory(t *testing.T) {
 		}
 		tick.Stop()
 		break
+	}
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Error(err)
 	}
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("the program ended with %v", err)
