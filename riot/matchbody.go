@@ -227,12 +227,16 @@ func (b *infoBody) participants() []Participant {
 			out.Team = p.PlayerSubteamID.count()
 			out.Position = ""
 		}
+		if laneless(b.QueueID.count()) {
+			out.Position = ""
+		}
 		switch {
 		case remake:
 			out.Outcome = OutcomeRemake
 		case arena && placement > 0:
 			out.Outcome, out.Placement, out.PlacementOf = OutcomePlacement, placement, teams
-		case arena, !winner:
+		case arena, !winner && b.GameMode != modeSwarm:
+			// Swarm has one team only: where it did not win, it lost.
 			out.Outcome = OutcomeNone
 		case p.Win:
 			out.Outcome = OutcomeWin
@@ -243,6 +247,16 @@ func (b *infoBody) participants() []Participant {
 	}
 	markTopDamage(all)
 	return all
+}
+
+// laneless are the queues in which a lane means nothing, though Riot may name one:
+// custom games, co-op against bots, URF of all kinds, One for All, Nexus Blitz.
+func laneless(queue int) bool {
+	switch queue {
+	case 0, 830, 840, 850, 870, 880, 890, 900, 1010, 1020, 1200, 1300, 1900:
+		return true
+	}
+	return false
 }
 
 // markTopDamage sets TopDamage. Among those whose team is not known nobody has

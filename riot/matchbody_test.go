@@ -92,7 +92,7 @@ var wantFirst = map[string]first{
 		ID: "JP1_522780635", Platform: "jp1", Queue: 850, Mode: "CLASSIC", Duration: 1057 * time.Second,
 		Start: "2023-03-30T03:42:35.657Z", End: "2023-03-30T04:00:13.210Z", Players: 10,
 		Champion: "Thresh", ChampionID: 412, KDA: "0/2/7", CS: 33,
-		Outcome: riot.OutcomeWin, Place: "0/0", Position: "UTILITY", TeamOfOthers: 4,
+		Outcome: riot.OutcomeWin, Place: "0/0", TeamOfOthers: 4,
 	},
 	"match_info_only_esports_custom_q0_v11.14_duration_ms.json": {
 		ID: "ESPORTSTMNT02_1102900047", Platform: "esportstmnt02", Queue: 0, Mode: "CLASSIC", Duration: 1547137 * time.Millisecond,
@@ -147,7 +147,7 @@ var wantFirst = map[string]first{
 		ID: "JP1_633210309", Platform: "jp1", Queue: 1820, Mode: "STRAWBERRY", Duration: 1012 * time.Second,
 		Start: "2024-07-20T13:13:34.905Z", End: "2024-07-20T13:30:26.905Z", Players: 2,
 		RiotID: "Kanevu#JP1", Champion: "Xayah", ChampionID: 0, KDA: "0/2/0", CS: 2687,
-		Outcome: riot.OutcomeNone, Place: "0/0", TeamOfOthers: 1,
+		Outcome: riot.OutcomeLoss, Place: "0/0", TeamOfOthers: 1,
 	},
 	"match_swiftplay_480_v15.1_EUW1.json": {
 		ID: "EUW1_3096149049", Platform: "euw1", Queue: 480, Mode: "SWIFTPLAY", Duration: 1333 * time.Second,
