@@ -177,8 +177,12 @@ func (b *Bot) Ready(ctx context.Context) error {
 // only Discord's word that it is (or its refusing the channels) counts.
 func (b *Bot) ready(_ context.Context, r discord.Ready) {
 	b.self.Store(r.UserID)
+	app := r.AppID
+	if app == 0 {
+		app = r.UserID // the same number for all but the oldest bots
+	}
 	select {
-	case b.known <- r.AppID:
+	case b.known <- app:
 	default: // the commands are being registered already
 	}
 }
