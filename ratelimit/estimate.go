@@ -77,31 +77,31 @@ func (b *bucket) tookOf() time.Duration {
 // else comes between.
 func (b *bucket) finish(now moment, n int) moment {
 	took := b.tookOf()
-	at := b.reach(now, false, n-1, took)
+	at := max(now, b.blockedUntil)
 	for i := range b.windows {
-		// The last wave leaves spaced.
 		w := &b.windows[i]
-		rest := b.quota(now, w).rest
-		wave := time.Duration((n-1)%rest) * (w.length / 50 / time.Duration(w.limit))
-		at = max(at, b.windowReach(now, w, false, n-1, took)+wave)
+		// Those of one wave leave spaced.
+		limit, exempt := b.allowance(now, w, false)
+		wave := n
+		if short := b.ours(w) - exempt + n - limit; short > 0 {
+			wave = (short-1)%limit + 1
+		}
+		spaced := time.Duration(wave-1) * (w.length / 50 / time.Duration(w.limit))
+		at = max(at, b.windowReach(now, w, false, n-1, took)+spaced)
 	}
 	return at + took
 }
 
 // windowReach returns the earliest moment at which w can have let through ahead
-// requests and one more that is not a person's (or is, with person), when each
-// answer takes latency and nothing else comes between.
+// requests and one more, when each answer takes latency and nothing else comes
+// between.
 func (b *bucket) windowReach(now moment, w *window, person bool, ahead int, latency time.Duration) moment {
-	q := b.quota(now, w)
-	limit, exempt := q.all, 0
-	if !person {
-		limit, exempt = q.rest, min(b.inFlightPeople+w.people, q.all-q.rest)
-	}
+	limit, exempt := b.allowance(now, w, person)
 	at := now
-	cycle := w.length + b.cfg.Slack + latency
 	if short := b.ours(w) - exempt + ahead - limit + 1; short > 0 {
 		// limit slots go round: those of answers come first, in order; then
 		// those under way or free now, a whole cycle from now at the earliest.
+		cycle := w.length + b.cfg.Slack + latency
 		rounds, nth := (short-1)/limit, (short-1)%limit
 		at = now + cycle
 		if nth < int(b.answers.next-w.first) {

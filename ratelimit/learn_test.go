@@ -268,7 +268,7 @@ func TestEstimate(t *testing.T) {
 			for range 190 {
 				wg.Go(func() { c.send("kr", "league", ratelimit.Background, trip{}) })
 			}
-		}, "kr", map[string]int{"league": 95}, 2*cycle - time.Second, 2*cycle + time.Second},
+		}, "kr", map[string]int{"league": 94}, 2*cycle - time.Second, 2*cycle + 2*time.Second},
 		{"a penalty", func(c *client, _ *sync.WaitGroup) {
 			c.ask("kr", "league").Done(refused(ratelimit.RefusedMethod, 20*time.Second, true))
 		}, "kr", map[string]int{"league": 1}, 20 * time.Second, 21 * time.Second},

@@ -436,3 +436,50 @@ func TestIdle(t *testing.T) {
 		timers(0)
 	})
 }
+
+// TestConcurrentUse calls everything from everywhere, in real time, for the race
+// detector and for what is left in the end.
+func TestConcurrentUse(t *testing.T) {
+	t.Parallel()
+	l := ratelimit.New(ratelimit.Options{Slack: -1, Observer: &recorder{}})
+	keys := []string{"one", "two"}
+	var wg sync.WaitGroup
+	for i := range 16 {
+		wg.Go(func() {
+			for n := range 200 {
+				r := ratelimit.Request{
+					Key: keys[(i+n)%2], Host: []string{"kr", "asia"}[n%2], Method: []string{"match", "matches"}[n/2%2],
+					Priority: ratelimit.Priority(n % 4),
+				}
+				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(n%7+1)*10*time.Millisecond)
+				p, err := l.Acquire(ctx, r)
+				if err == nil {
+					p.Done(ratelimit.Answer{
+						AppLimits: []ratelimit.Limit{per(200, 20*time.Millisecond)}, MethodLimits: []ratelimit.Limit{per(100, 20*time.Millisecond)},
+						Refusal: ratelimit.Refusal(n / 190 % 4),
+					})
+				}
+				cancel()
+				switch n % 50 {
+				case 10:
+					l.Suspend(r.Key, time.Now().Add(5*time.Millisecond))
+				case 20:
+					l.Resume(r.Key)
+				case 30:
+					l.Snapshot()
+				case 40:
+					l.Estimate(r.Key, r.Host, map[string]int{"match": 10})
+				}
+			}
+		})
+	}
+	wg.Wait()
+	for _, b := range l.Snapshot() {
+		if b.InFlight != 0 || b.Waiting != 0 {
+			t.Errorf("%s %s %q: %d under way and %d waiting in the end, want none", b.Key, b.Host, b.Method, b.InFlight, b.Waiting)
+		}
+	}
+	if got := l.Timers(); got != 0 {
+		t.Errorf("%d timers are set in the end, want none", got)
+	}
+}

@@ -71,6 +71,17 @@ func (b *bucket) quota(now moment, w *window) quota {
 	return q
 }
 
+// allowance returns up to how many slots of w a request may use, and how many of
+// those in use don't count against that: people's use of their share is not at
+// the expense of the rest.
+func (b *bucket) allowance(now moment, w *window, person bool) (limit, exempt int) {
+	q := b.quota(now, w)
+	if person {
+		return q.all, 0
+	}
+	return q.rest, min(b.inFlightPeople+w.people, q.all-q.rest)
+}
+
 // ours returns how many slots of w our own requests hold.
 func (b *bucket) ours(w *window) int { return b.inFlight + int(b.answers.next-w.first) }
 
@@ -95,12 +106,7 @@ func (b *bucket) counts(now moment, w *window) int {
 // that takes an answer first. It may be early, never late: room is looked for
 // again then.
 func (b *bucket) roomAt(now moment, w *window, person bool) moment {
-	q := b.quota(now, w)
-	limit, exempt := q.all, 0
-	if !person {
-		// People's use of their share is not at the expense of the rest.
-		limit, exempt = q.rest, min(b.inFlightPeople+w.people, q.all-q.rest)
-	}
+	limit, exempt := b.allowance(now, w, person)
 	at := now
 	if short := b.ours(w) - exempt - limit + 1; short > 0 {
 		answered := int(b.answers.next - w.first)
@@ -114,7 +120,7 @@ func (b *bucket) roomAt(now moment, w *window, person bool) moment {
 		at = max(at, w.theirs[0].until)
 	}
 	if person && at > now {
-		b.keep(now, w, q)
+		b.keep(now, w)
 	}
 	return at
 }
@@ -122,8 +128,8 @@ func (b *bucket) roomAt(now moment, w *window, person bool) moment {
 // keep has one more slot kept for people than they use now: one of them found
 // no room. The last slot of their share is granted to nobody, so they miss it
 // first. The slot is kept for as long as they use it, and three windows.
-func (b *bucket) keep(now moment, w *window, q quota) {
-	if people := b.inFlightPeople + w.people; people <= q.share {
+func (b *bucket) keep(now moment, w *window) {
+	if people := b.inFlightPeople + w.people; people <= b.quota(now, w).share {
 		if now >= w.keptUntil {
 			w.kept = 0
 		}
