@@ -113,6 +113,9 @@ func (p *pager) add(s section) {
 	for _, group := range s.groups {
 		parts := [][]string{group}
 		if most := min(p.piece, p.page-len(gap)-size(s.title)) - size(s.again) - 1; linesSize(group) > most {
+			if group[0] == "" {
+				group = group[1:]
+			}
 			parts = split(group, most)
 		}
 		for _, lines := range parts {
@@ -148,6 +151,9 @@ func (p *pager) add(s section) {
 }
 
 func (p *pager) put(to *piece, lines ...string) {
+	if len(to.lines) == 0 && len(lines) > 1 && lines[0] == "" {
+		lines = lines[1:] // nothing to stand apart from
+	}
 	to.lines = append(to.lines, lines...)
 	n := linesSize(lines)
 	to.size += n

@@ -93,9 +93,12 @@ func (w *writer) embeds() ([]Message, error) {
 // footerSize is room for the number of a page and of all.
 const footerSize = 16
 
+// boldTitle is what stands round a title in text.
+const boldTitle = len("****\n")
+
 // plain lays the sections out in messages of text.
 func (w *writer) plain() ([]Message, error) {
-	pages := paginate(w.sections(), limits{page: maxContent, piece: maxContent})
+	pages := paginate(w.sections(), limits{page: maxContent - boldTitle, piece: maxContent - boldTitle})
 	messages := make([]Message, len(pages))
 	for i, page := range pages {
 		text := ""

@@ -191,9 +191,13 @@ func (w *writer) period(from, to time.Time) string {
 func (w *writer) block(b report.Block) section {
 	s := section{joins: true, color: blockColor(b)}
 	names := make([]string, 0, len(b.Players))
-	for _, p := range b.Players {
+	for i, p := range b.Players {
 		names = append(names, "**"+w.short[p.Name.RiotID]+"**")
-		s.groups = append(s.groups, w.player(p))
+		lines := w.player(p)
+		if i > 0 && (len(p.Alone) > 0 || len(b.Players[i-1].Alone) > 0) {
+			lines = append([]string{""}, lines...) // apart from the games of another
+		}
+		s.groups = append(s.groups, lines)
 	}
 	const most = 5
 	if len(names) > most {
@@ -206,7 +210,7 @@ func (w *writer) block(b report.Block) section {
 	for i, g := range b.Together {
 		lines := w.together(g)
 		if i == 0 {
-			lines = append([]string{w.say("block.together")}, lines...)
+			lines = append([]string{"", w.say("block.together")}, lines...)
 		}
 		s.groups = append(s.groups, lines)
 	}

@@ -151,8 +151,9 @@ func (c Clock) at(n int64) time.Time { return time.Unix(0, n*int64(c.Hour)).UTC(
 
 const (
 	hourSeconds = 60 * 60
+	daySeconds  = 24 * hourSeconds
 	// searchSeconds is farther than two chimes of a day can be apart.
-	searchSeconds = 4 * 24 * hourSeconds
+	searchSeconds = 4 * daySeconds
 	// longest is more than any zone's clock was ever put back at once: a day,
 	// where the date line moved.
 	longest = 26 * hourSeconds
@@ -182,6 +183,14 @@ func segmentAt(t int64, loc *time.Location) segment {
 	if !end.IsZero() {
 		s.end = end.Unix()
 	}
+	// Where ZoneBounds computes from a rule for all years it parts segments at
+	// the ends of years, which does no harm here, and takes each year for 365
+	// days: on the last day of a leap year the end it tells is over. That
+	// segment goes on until the year ends, in UTC.
+	if s.end <= t {
+		s.end = (floorDiv(t, daySeconds) + 1) * daySeconds
+	}
+	s.begin = min(s.begin, t)
 	return s
 }
 

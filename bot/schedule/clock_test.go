@@ -1,9 +1,9 @@
 package schedule_test
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -44,79 +44,72 @@ func walk(clock []int64, from time.Time, h schedule.Hours) []time.Time {
 	return slots
 }
 
-// put finds the days on which the clock jumps.
-func put(clock []int64, from time.Time) []time.Time {
-	var days []time.Time
-	for i := 1; i < len(clock); i++ {
-		if clock[i] != clock[i-1]+1 {
-			days = append(days, from.Add(time.Duration(i)*time.Minute))
-		}
-	}
-	return days
-}
-
-// TestSlotsAgainstTheClock compares Next and Last with what walk finds in a year:
-// every quarter of an hour in the days around each jump of the clock, twice a day
-// otherwise, and around each slot.
+// TestSlotsAgainstTheClock compares Next and Last with what walk finds in three
+// weeks around each jump of a clock (31 December: none), asked every quarter of an hour and around
+// each slot.
 func TestSlotsAgainstTheClock(t *testing.T) {
 	t.Parallel()
-	years := []struct {
-		zone string
-		year int
-	}{
-		{"UTC", 2026},
-		{"Asia/Seoul", 1988},          // summer time for the Olympic Games
-		{"Asia/Kathmandu", 1986},      // from 5:30 to 5:45 at midnight
-		{"Asia/Kathmandu", 2026},      // off by 45 minutes
-		{"Australia/Lord_Howe", 2026}, // summer time of half an hour
-		{"America/St_Johns", 2006},    // put at one minute past midnight
-		{"America/St_Johns", 2026},    // off by 30 minutes
-		{"Europe/Berlin", 2026},       //
-		{"America/New_York", 2026},    //
-		{"Pacific/Apia", 2011},        // without 30 December
-		{"Pacific/Kwajalein", 1993},   // without 21 August, the other way
-		{"America/Caracas", 2016},     // from −4:30 to −4
-		{"Asia/Pyongyang", 2018},      // from 8:30 to 9
-		{"Pacific/Chatham", 2026},     // off by 45 minutes, with summer time
-		{"Africa/Casablanca", 2026},   // back in Ramadan
-		{"America/Sao_Paulo", 2018},   // midnight is skipped
-		{"Antarctica/Troll", 2026},    // two hours of summer time
-		{"Asia/Manila", 2026},         //
-	}
-	for _, y := range years {
-		t.Run(fmt.Sprintf("%s/%d", y.zone, y.year), func(t *testing.T) {
+	for _, c := range []struct{ zone, jump string }{
+		{"UTC", "2026-12-31"},
+		{"America/New_York", "2028-12-31"},    // the last days of leap years, which
+		{"America/New_York", "2040-12-31"},    // time.Time.ZoneBounds gets wrong
+		{"Australia/Sydney", "2028-12-31"},    //
+		{"Asia/Kathmandu", "2026-12-31"},      // off by 45 minutes
+		{"Asia/Kathmandu", "1986-01-01"},      // from 5:30 to 5:45 at midnight
+		{"Asia/Seoul", "1988-05-08"},          // summer time for the Olympic Games
+		{"Asia/Seoul", "1988-10-09"},          //
+		{"Australia/Lord_Howe", "2026-04-05"}, // summer time of half an hour
+		{"Australia/Lord_Howe", "2026-10-04"}, //
+		{"America/St_Johns", "2006-04-02"},    // off by 30 minutes, put at 0:01
+		{"America/St_Johns", "2006-10-29"},    //
+		{"America/St_Johns", "2026-03-08"},    // put at 2:00
+		{"America/St_Johns", "2026-11-01"},    //
+		{"Europe/Berlin", "2026-03-29"},       //
+		{"Europe/Berlin", "2026-10-25"},       //
+		{"America/New_York", "2026-03-08"},    //
+		{"America/New_York", "2026-11-01"},    //
+		{"Pacific/Apia", "2011-12-30"},        // no such day
+		{"Pacific/Kwajalein", "1993-08-21"},   // nor this one
+		{"America/Caracas", "2016-05-01"},     // from −4:30 to −4
+		{"Asia/Pyongyang", "2018-05-05"},      // from 8:30 to 9
+		{"Asia/Pyongyang", "2015-08-15"},      // and before, the other way
+		{"Pacific/Chatham", "2026-04-05"},     // off by 45 minutes, with summer time
+		{"Pacific/Chatham", "2026-09-27"},     //
+		{"Africa/Casablanca", "2026-02-15"},   // back in Ramadan
+		{"Africa/Casablanca", "2026-03-22"},   //
+		{"America/Sao_Paulo", "2018-11-04"},   // midnight is skipped
+		{"America/Sao_Paulo", "2018-02-18"},   // 23:00 comes twice
+		{"Antarctica/Troll", "2026-03-29"},    // two hours of summer time
+		{"Antarctica/Troll", "2026-10-25"},    //
+		{"Asia/Tehran", "2022-09-22"},         //
+	} {
+		t.Run(c.zone+"/"+c.jump, func(t *testing.T) {
 			t.Parallel()
-			loc, err := time.LoadLocation(y.zone)
+			loc, err := time.LoadLocation(c.zone)
 			if err != nil {
 				t.Fatal(err)
 			}
-			from := time.Date(y.year, 1, 1, 0, 0, 0, 0, time.UTC).AddDate(0, 0, -4)
-			to := from.AddDate(1, 0, 8)
-			clock := readings(loc, from, to)
-			jumps := put(clock, from)
-			near := func(t time.Time) bool {
-				return slices.ContainsFunc(jumps, func(j time.Time) bool { return j.Sub(t).Abs() < 60*time.Hour })
+			jump, err := time.Parse(time.DateOnly, c.jump)
+			if err != nil {
+				t.Fatal(err)
 			}
-			for _, h := range []schedule.Hours{schedule.All, 1 << 0, 1<<2 | 1<<3, 1 << 12, schedule.All &^ 1} {
+			from, to := jump.AddDate(0, 0, -10), jump.AddDate(0, 0, 11)
+			clock := readings(loc, from, to)
+			if n := len(clock); strings.HasSuffix(c.jump, "-12-31") != (clock[n-1]-clock[0] == int64(n-1)) {
+				t.Fatal("the clock does not jump as it should")
+			}
+			for _, h := range []schedule.Hours{schedule.All, 1 << 0, 1<<1 | 1<<2 | 1<<3, 1 << 12, 1 << 23, schedule.All &^ 1} {
 				slots := walk(clock, from, h)
 				// The first days have no full history before them.
 				i := 0
-				for t0 := slots[0].AddDate(0, 0, 3); t0.Before(slots[len(slots)-1]); {
+				for t0 := slots[0].AddDate(0, 0, 3); t0.Before(slots[len(slots)-1]); t0 = t0.Add(15 * time.Minute) {
 					for !slots[i].After(t0) {
 						i++
 					}
 					ask(t, loc, h, t0, slots[i-1], slots[i])
-					if near(t0) {
-						t0 = t0.Add(15 * time.Minute)
-					} else {
-						t0 = t0.Add(11*time.Hour + 45*time.Minute)
-					}
 				}
 				for i := 5; i < len(slots)-1; i++ {
 					s := slots[i]
-					if !near(s) && i%7 != 0 {
-						continue
-					}
 					ask(t, loc, h, s.Add(-time.Nanosecond), slots[i-1], s)
 					ask(t, loc, h, s, s, slots[i+1])
 					ask(t, loc, h, s.Add(time.Nanosecond), s, slots[i+1])
@@ -370,12 +363,16 @@ func TestNextAndLastAgree(t *testing.T) {
 			t.Fatal(err)
 		}
 		var c schedule.Clock
-		for range 20 {
+		leap := time.Date(2040, 12, 31, r.IntN(24), 0, 0, 0, time.UTC)
+		for i := range 20 {
 			h := schedule.Hours(r.Uint32()) & schedule.All
 			if h == 0 {
 				continue
 			}
 			at := time.Unix(r.Int64N(4_000_000_000)-1_000_000_000, r.Int64N(1e9))
+			if i == 0 {
+				at = leap
+			}
 			next := c.Next(at, h, loc)
 			if !next.After(at) || next.Sub(at) > 50*time.Hour {
 				t.Fatalf("%s, %s: next of %s is %s", zone, h, at, next)
