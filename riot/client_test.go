@@ -130,7 +130,7 @@ func always(status int, body string, header ...string) *fake {
 // calls are all that a Caller can ask, each with valid arguments.
 var calls = map[string]func(context.Context, riot.Caller) error{
 	riot.MethodAccountByRiotID: func(ctx context.Context, c riot.Caller) error {
-		_, err := c.AccountByRiotID(ctx, riot.Asia, riot.RiotID{GameName: "Hide on bush", TagLine: "KR1"})
+		_, err := c.AccountByRiotID(ctx, riot.Asia, riot.RiotID{GameName: "Calm in rain", TagLine: "KR1"})
 		return err
 	},
 	riot.MethodAccountByPUUID: func(ctx context.Context, c riot.Caller) error {
@@ -167,7 +167,7 @@ func TestPaths(t *testing.T) {
 	t.Parallel()
 	const base = "https://kr.api.riotgames.com/lol"
 	for method, want := range map[string]string{
-		riot.MethodAccountByRiotID: "https://asia.api.riotgames.com/riot/account/v1/accounts/by-riot-id/Hide%20on%20bush/KR1",
+		riot.MethodAccountByRiotID: "https://asia.api.riotgames.com/riot/account/v1/accounts/by-riot-id/Calm%20in%20rain/KR1",
 		riot.MethodAccountByPUUID:  "https://asia.api.riotgames.com/riot/account/v1/accounts/by-puuid/" + testPUUID,
 		riot.MethodActivePlatform:  "https://asia.api.riotgames.com/riot/account/v1/region/by-game/lol/by-puuid/" + testPUUID,
 		riot.MethodSummoner:        base + "/summoner/v4/summoners/by-puuid/" + testPUUID,
@@ -422,7 +422,7 @@ func checkSecrets(t *testing.T, err error) {
 	t.Helper()
 	for ; err != nil; err = errors.Unwrap(err) {
 		for _, text := range []string{err.Error(), fmt.Sprintf("%+v", err), fmt.Sprintf("%#v", err)} {
-			for _, secret := range []string{testKey, testPUUID, "secret", "http", "://", "riotgames", "Hide", "127.0.0.1"} {
+			for _, secret := range []string{testKey, testPUUID, "secret", "http", "://", "riotgames", "Calm", "127.0.0.1"} {
 				if strings.Contains(text, secret) {
 					t.Errorf("%q has %q in it", text, secret)
 				}

@@ -19,25 +19,25 @@ func TestParseRiotID(t *testing.T) {
 		in   string
 		want riot.RiotID
 	}{
-		"plain":                {"Faker#KR1", riot.RiotID{GameName: "Faker", TagLine: "KR1"}},
-		"inner spaces":         {"Hide on bush#KR1", riot.RiotID{GameName: "Hide on bush", TagLine: "KR1"}},
+		"plain":                {"Maple#KR1", riot.RiotID{GameName: "Maple", TagLine: "KR1"}},
+		"inner spaces":         {"Calm in rain#KR1", riot.RiotID{GameName: "Calm in rain", TagLine: "KR1"}},
 		"hangul":               {"페이커 짱#한국", riot.RiotID{GameName: "페이커 짱", TagLine: "한국"}},
 		"decomposed hangul":    {norm.NFD.String("페이커#한국"), riot.RiotID{GameName: "페이커", TagLine: "한국"}},
-		"spaces round it all":  {"  Faker  #  KR1  ", riot.RiotID{GameName: "Faker", TagLine: "KR1"}},
-		"direction marks":      {"\u2066Faker\u2069\u2066 #KR1\u2069", riot.RiotID{GameName: "Faker", TagLine: "KR1"}},
-		"byte order mark":      {"\ufeffFaker#KR1\u200b", riot.RiotID{GameName: "Faker", TagLine: "KR1"}},
+		"spaces round it all":  {"  Maple  #  KR1  ", riot.RiotID{GameName: "Maple", TagLine: "KR1"}},
+		"direction marks":      {"\u2066Maple\u2069\u2066 #KR1\u2069", riot.RiotID{GameName: "Maple", TagLine: "KR1"}},
+		"byte order mark":      {"\ufeffMaple#KR1\u200b", riot.RiotID{GameName: "Maple", TagLine: "KR1"}},
 		"mark inside a letter": {"e\u200d\u0301a#KR1", riot.RiotID{GameName: "éa", TagLine: "KR1"}},
-		"control characters":   {"Fa\x00ker#K\x1bR1", riot.RiotID{GameName: "Faker", TagLine: "KR1"}},
+		"control characters":   {"Ma\x00ple#K\x1bR1", riot.RiotID{GameName: "Maple", TagLine: "KR1"}},
 		"several hashes":       {"a#b#c", riot.RiotID{GameName: "a", TagLine: "b#c"}},
 		"wide hash":            {"페이커＃KR1", riot.RiotID{GameName: "페이커", TagLine: "KR1"}},
 		"emoji":                {"🐧 penguin#🐧1", riot.RiotID{GameName: "🐧 penguin", TagLine: "🐧1"}},
 		"greek":                {"Y Ξ#EUW", riot.RiotID{GameName: "Y Ξ", TagLine: "EUW"}},
-		"no-break space":       {"\u00a0Faker\u3000#KR1", riot.RiotID{GameName: "Faker", TagLine: "KR1"}},
+		"no-break space":       {"\u00a0Maple\u3000#KR1", riot.RiotID{GameName: "Maple", TagLine: "KR1"}},
 		"path characters":      {"a/b?c%d#x&y", riot.RiotID{GameName: "a/b?c%d", TagLine: "x&y"}},
-		"comma behind":         {"Faker#KR1,", riot.RiotID{GameName: "Faker", TagLine: "KR1"}},
+		"comma behind":         {"Maple#KR1,", riot.RiotID{GameName: "Maple", TagLine: "KR1"}},
 		"32 code points":       {strings.Repeat("가", 32) + "#KR1", riot.RiotID{GameName: strings.Repeat("가", 32), TagLine: "KR1"}},
 		"32 and marks":         {strings.Repeat("가\u200b", 32) + "#KR1", riot.RiotID{GameName: strings.Repeat("가", 32), TagLine: "KR1"}},
-		"broken UTF-8":         {"Fa\xffker#KR1", riot.RiotID{GameName: "Faker", TagLine: "KR1"}},
+		"broken UTF-8":         {"Ma\xffple#KR1", riot.RiotID{GameName: "Maple", TagLine: "KR1"}},
 	} {
 		got, err := riot.ParseRiotID(tt.in)
 		if err != nil || got != tt.want {
@@ -51,17 +51,17 @@ func TestParseRiotIDRefuses(t *testing.T) {
 	for in, want := range map[string]riot.RiotIDReason{
 		"":                               riot.EmptyText,
 		" \u200b ,\n":                    riot.EmptyText,
-		"Faker":                          riot.NoHash,
+		"Maple":                          riot.NoHash,
 		"#KR1":                           riot.EmptyName,
 		" \u2066 #KR1":                   riot.EmptyName,
-		"Faker#":                         riot.EmptyTag,
-		"Faker# \u2069":                  riot.EmptyTag,
-		"Faker#,KR1":                     riot.SeveralIDs,
+		"Maple#":                         riot.EmptyTag,
+		"Maple# \u2069":                  riot.EmptyTag,
+		"Maple#,KR1":                     riot.SeveralIDs,
 		"#":                              riot.EmptyName,
 		strings.Repeat("가", 33) + "#KR1": riot.NameTooLong,
-		"Faker#123456789":                riot.TagTooLong,
-		"Faker#KR1 and more":             riot.SeveralIDs,
-		"Faker#KR1, Chovy#KR2":           riot.SeveralIDs,
+		"Maple#123456789":                riot.TagTooLong,
+		"Maple#KR1 and more":             riot.SeveralIDs,
+		"Maple#KR1, Aspen#KR2":           riot.SeveralIDs,
 	} {
 		id, err := riot.ParseRiotID(in)
 		var e *riot.RiotIDError
@@ -84,16 +84,16 @@ func TestParseRiotIDs(t *testing.T) {
 		"none":                {"", nil, nil},
 		"commas":              {"a#1,b c#2 , d#3", []riot.RiotID{id("a", "1"), id("b c", "2"), id("d", "3")}, nil},
 		"new lines":           {"a#1\r\nb#2\n\nc#3\n", []riot.RiotID{id("a", "1"), id("b", "2"), id("c", "3")}, nil},
-		"spaces":              {"Hide on bush#KR1 Faker#T1 Y Ξ#EUW", []riot.RiotID{id("Hide on bush", "KR1"), id("Faker", "T1"), id("Y Ξ", "EUW")}, nil},
-		"spaces round hashes": {"Hide on bush # KR1 Faker # T1", []riot.RiotID{id("Hide on bush", "KR1"), id("Faker", "T1")}, nil},
+		"spaces":              {"Calm in rain#KR1 Maple#T1 Y Ξ#EUW", []riot.RiotID{id("Calm in rain", "KR1"), id("Maple", "T1"), id("Y Ξ", "EUW")}, nil},
+		"spaces round hashes": {"Calm in rain # KR1 Maple # T1", []riot.RiotID{id("Calm in rain", "KR1"), id("Maple", "T1")}, nil},
 		"east asian commas":   {"가#1，나#2、다#3", []riot.RiotID{id("가", "1"), id("나", "2"), id("다", "3")}, nil},
-		"doubles":             {"Faker#KR1, FAKER#kr1,faker#Kr1", []riot.RiotID{id("Faker", "KR1")}, nil},
+		"doubles":             {"Maple#KR1, MAPLE#kr1,maple#Kr1", []riot.RiotID{id("Maple", "KR1")}, nil},
 		"lobby": {
-			"\u2066Faker\u2069\u2066 #KR1\u2069 joined the lobby\n\u2066Chovy\u2069\u2066 #KR2\u2069 joined the lobby",
-			[]riot.RiotID{id("Faker", "KR1"), id("Chovy", "KR2")},
+			"\u2066Maple\u2069\u2066 #KR1\u2069 joined the lobby\n\u2066Aspen\u2069\u2066 #KR2\u2069 joined the lobby",
+			[]riot.RiotID{id("Maple", "KR1"), id("Aspen", "KR2")},
 			[]string{"joined the lobby"},
 		},
-		"bad among good": {"Faker, a#1, #2, b#, c#3", []riot.RiotID{id("a", "1"), id("c", "3")}, []string{"Faker", "#2", "b#"}},
+		"bad among good": {"Maple, a#1, #2, b#, c#3", []riot.RiotID{id("a", "1"), id("c", "3")}, []string{"Maple", "#2", "b#"}},
 	} {
 		got, bad := riot.ParseRiotIDs(tt.in)
 		if diff := cmp.Diff(tt.want, got); diff != "" {
@@ -124,7 +124,7 @@ func TestParseManyRiotIDs(t *testing.T) {
 
 func FuzzParseRiotIDs(f *testing.F) {
 	for _, s := range []string{
-		"Faker#KR1", "a#b#c", "\u2066Faker\u2069\u2066 #KR1\u2069", "Hide on bush # KR1 Faker # T1",
+		"Maple#KR1", "a#b#c", "\u2066Maple\u2069\u2066 #KR1\u2069", "Calm in rain # KR1 Maple # T1",
 		"가＃나，다#라", "#", "a#", "#b", "a\n#b", norm.NFD.String("페이커#한국"), "a#1 \u0301b#2", "\xff#\xfe",
 	} {
 		f.Add(s)

@@ -30,8 +30,8 @@ func Definitions() Defs {
 			&discordgo.ApplicationCommandOption{
 				Type: discordgo.ApplicationCommandOptionString, Name: optRiotID, Required: true,
 				NameLocalizations:        ko("라이엇_id"),
-				Description:              "One Riot ID or many pasted, such as Hide on bush#KR1",
-				DescriptionLocalizations: ko("라이엇 ID 하나 또는 여러 개. 예: Hide on bush#KR1"),
+				Description:              "One Riot ID or many pasted, such as Calm in rain#KR1",
+				DescriptionLocalizations: ko("라이엇 ID 하나 또는 여러 개. 예: Calm in rain#KR1"),
 				MaxLength:                6000,
 			},
 			&discordgo.ApplicationCommandOption{

@@ -10,16 +10,16 @@ import (
 // FuzzInteraction sends payloads as only a broken or hostile sender would:
 // options of any name, type and value, in any number.
 func FuzzInteraction(f *testing.F) {
-	f.Add(uint64(1), "Caps#EUW", "100", "200", "ko", int64(32))
+	f.Add(uint64(1), "Fern#EUW", "100", "200", "ko", int64(32))
 	f.Add(uint64(2), "\u2066#\u2069", "0", "-1", "", int64(-1))
 	f.Add(uint64(3), "**@everyone**,<@1>#<#2>", "100", "200", "en-US", int64(8))
 	w := newWorld(f)
-	w.riot.add("Caps#EUW", "euw1")
+	w.riot.add("Fern#EUW", "euw1")
 	f.Fuzz(func(t *testing.T, seed uint64, text, server, channel, locale string, permissions int64) {
 		r := rand.New(rand.NewPCG(seed, 0))
 		names := []string{"riot_id", "region", "hours", "timezone", "language", "quiet", text}
 		value := func() any {
-			return []any{nil, text, "kr", true, 12.5, -1.0, []any{text}, map[string]any{text: text}, "12", "Caps#EUW"}[r.IntN(10)]
+			return []any{nil, text, "kr", true, 12.5, -1.0, []any{text}, map[string]any{text: text}, "12", "Fern#EUW"}[r.IntN(10)]
 		}
 		var options []*discordgo.ApplicationCommandInteractionDataOption
 		for range r.IntN(6) {

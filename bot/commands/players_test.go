@@ -18,15 +18,15 @@ func TestUnregister(t *testing.T) {
 		gone  string // "" where nobody goes
 		says  string
 	}{
-		{"as suggested", "Hide on bush#KR1", "Hide on bush#KR1", `**Hide on bush#KR1** · EUW is no longer followed`},
-		{"letter case and spaces", "hideonbush # kr1", "Hide on bush#KR1", "no longer followed"},
-		{"from the client", "\u2066Caps\u2069#\u2066EUW\u2069", "Caps#EUW", "no longer followed"},
-		{"the name alone", "caps", "Caps#EUW", "2 players are left"},
+		{"as suggested", "Calm in rain#KR1", "Calm in rain#KR1", `**Calm in rain#KR1** · EUW is no longer followed`},
+		{"letter case and spaces", "calminrain # kr1", "Calm in rain#KR1", "no longer followed"},
+		{"from the client", "\u2066Fern\u2069#\u2066EUW\u2069", "Fern#EUW", "no longer followed"},
+		{"the name alone", "fern", "Fern#EUW", "2 players are left"},
 		{"its number in the list", "3", "Twin#111", "no longer followed"},
 		{"no such number", "4", "", "is not registered"},
 		{"number 0", "0", "", "is not registered"},
-		{"a slip", "Cabs#EUW", "", `Did you mean **Caps#EUW**?`},
-		{"half a name", "hide", "", `**Hide on bush#KR1**`},
+		{"a slip", "Cabs#EUW", "", `Did you mean **Fern#EUW**?`},
+		{"half a name", "calm", "", `**Calm in rain#KR1**`},
 		{"nobody", "zzzzzzzzzz#qqqqq", "", "`/list` shows who is"},
 		{"blank", " ", "", "name the player"},
 		{"a mention", "<@123>#x", "", `\<\@123\>#x`},
@@ -35,7 +35,7 @@ func TestUnregister(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.register("Hide on bush#KR1", "Caps#EUW", "Twin#111")
+			w.register("Calm in rain#KR1", "Fern#EUW", "Twin#111")
 			before := w.names(200)
 			got := w.do(press{command: "unregister", options: map[string]any{"riot_id": tt.typed}})
 			contains(t, got, tt.says)
@@ -67,14 +67,14 @@ func TestUnregisterWhereNobodyIs(t *testing.T) {
 func TestSuggestPlayers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.register("Hide on bush#KR1", "Bushido#EUW", "Caps#EUW")
+	w.register("Calm in rain#KR1", "Rainmaker#EUW", "Fern#EUW")
 	tests := []struct {
 		typed string
 		want  []string
 	}{
-		{"", []string{"Hide on bush#KR1", "Bushido#EUW", "Caps#EUW"}},
-		{"BUSH", []string{"Bushido#EUW", "Hide on bush#KR1"}},
-		{"#e", []string{"Bushido#EUW", "Caps#EUW"}},
+		{"", []string{"Calm in rain#KR1", "Rainmaker#EUW", "Fern#EUW"}},
+		{"RAIN", []string{"Rainmaker#EUW", "Calm in rain#KR1"}},
+		{"#e", []string{"Rainmaker#EUW", "Fern#EUW"}},
 		{"nobody", []string{}},
 	}
 	for _, command := range []string{"unregister", "why"} {

@@ -37,34 +37,34 @@ func TestRegisterReadsWhatPeoplePaste(t *testing.T) {
 		want  []string // registered
 		says  []string
 	}{
-		{"one", "Hide on bush#KR1", []string{"Hide on bush#KR1 kr"}, []string{"✅ **Hide on bush#KR1** · KR"}},
-		{"letter case is Riot's", "hide ON bush#kr1", []string{"Hide on bush#KR1 kr"}, nil},
-		{"three in a paste", "Hide on bush#KR1, Caps#EUW\nDoublelift#NA1", []string{"Hide on bush#KR1 kr", "Caps#EUW euw1", "Doublelift#NA1 na1"}, nil},
+		{"one", "Calm in rain#KR1", []string{"Calm in rain#KR1 kr"}, []string{"✅ **Calm in rain#KR1** · KR"}},
+		{"letter case is Riot's", "calm IN rain#kr1", []string{"Calm in rain#KR1 kr"}, nil},
+		{"three in a paste", "Calm in rain#KR1, Fern#EUW\nPeriwinkle#NA1", []string{"Calm in rain#KR1 kr", "Fern#EUW euw1", "Periwinkle#NA1 na1"}, nil},
 		{"25 by commas", commas, friends, nil},
 		{"25 by new lines", lines, friends, nil},
 		{"25 by spaces", spaces, friends, nil},
-		{"twice in a paste", "Caps#EUW caps#euw", []string{"Caps#EUW euw1"}, nil},
-		{"from the client", "\u2066Hide on bush\u2069 \u2066#KR1\u2069", []string{"Hide on bush#KR1 kr"}, nil},
-		{"spaces round the #", "  Hide on bush  #  KR1 ", []string{"Hide on bush#KR1 kr"}, nil},
+		{"twice in a paste", "Fern#EUW fern#euw", []string{"Fern#EUW euw1"}, nil},
+		{"from the client", "\u2066Calm in rain\u2069 \u2066#KR1\u2069", []string{"Calm in rain#KR1 kr"}, nil},
+		{"spaces round the #", "  Calm in rain  #  KR1 ", []string{"Calm in rain#KR1 kr"}, nil},
 		{"Hangul", "페이커#한국", []string{"페이커#한국 kr"}, []string{"페이커#한국"}},
 		{"emoji", "🦊fox🦊#EUW", []string{"🦊fox🦊#EUW euw1"}, nil},
-		{"no #", "Hide on bush", nil, []string{"❌ **Hide on bush**: no # in it", "name#tag"}},
+		{"no #", "Calm in rain", nil, []string{"❌ **Calm in rain**: no # in it", "name#tag"}},
 		{"several #", "A#B#C", nil, []string{"A#B#C", "Riot knows no such"}},
 		{"no name", "#KR1", nil, []string{"no name before the #"}},
-		{"no tag", "Faker#", nil, []string{"no tag after the #"}},
+		{"no tag", "Maple#", nil, []string{"no tag after the #"}},
 		{"too long", strings.Repeat("x", 60) + "#KR1", nil, []string{"too long"}},
 		{"blank", "  \u2066\u2069 ", nil, []string{"at least one Riot ID"}},
 		{"unknown to Riot", "Nobody#EUW", nil, []string{"❌ **Nobody#EUW**: Riot knows no such Riot ID", "Name and tag must be exact"}},
-		{"good and bad", "Caps#EUW, nonsense, Nobody#EUW", []string{"Caps#EUW euw1"}, []string{"nonsense**: no # in it", "Nobody"}},
+		{"good and bad", "Fern#EUW, nonsense, Nobody#EUW", []string{"Fern#EUW euw1"}, []string{"nonsense**: no # in it", "Nobody"}},
 		{"markdown and mentions", "**@everyone** <@1> [x](http://evil) `#x", nil, []string{`\*\*\@everyone\*\* \<\@1\>`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.riot.add("Hide on bush#KR1", "kr")
-			w.riot.add("Caps#EUW", "euw1")
-			w.riot.add("Doublelift#NA1", "na1")
+			w.riot.add("Calm in rain#KR1", "kr")
+			w.riot.add("Fern#EUW", "euw1")
+			w.riot.add("Periwinkle#NA1", "na1")
 			w.riot.add("페이커#한국", "kr")
 			w.riot.add("🦊fox🦊#EUW", "euw1")
 			for i := range 25 {
@@ -167,10 +167,10 @@ func TestRegisterWhenRiotFails(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
 			w.register("Friend#EUW")
-			w.riot.add("Caps#EUW", "euw1")
+			w.riot.add("Fern#EUW", "euw1")
 			w.riot.broken[tt.method] = tt.err
-			got := w.do(press{command: "register", options: map[string]any{"riot_id": "Caps#EUW Friend#EUW"}})
-			contains(t, got, `⚠️ **Caps#EUW**: `+tt.says, `try this one again in a few minutes: Caps#EUW`, `☑️ **Friend#EUW** · EUW: already registered`)
+			got := w.do(press{command: "register", options: map[string]any{"riot_id": "Fern#EUW Friend#EUW"}})
+			contains(t, got, `⚠️ **Fern#EUW**: `+tt.says, `try this one again in a few minutes: Fern#EUW`, `☑️ **Friend#EUW** · EUW: already registered`)
 			if names := w.names(200); len(names) != 1 {
 				t.Errorf("registered %v, want the friend only", names)
 			}
@@ -207,11 +207,11 @@ func TestRegisterEndsWhenRiotHangs(t *testing.T) {
 func TestRegisterOlderGamesNeverCount(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	a := w.riot.add("Caps#EUW", "euw1")
+	a := w.riot.add("Fern#EUW", "euw1")
 	for i := range 30 {
 		a.games = append(a.games, riot.MatchID(fmt.Sprintf("EUW1_%d", 1000-i)))
 	}
-	w.do(press{command: "register", options: map[string]any{"riot_id": "Caps#EUW"}})
+	w.do(press{command: "register", options: map[string]any{"riot_id": "Fern#EUW"}})
 	follows, err := w.store.Registrations(t.Context(), 200)
 	if err != nil || len(follows) != 1 {
 		t.Fatal(follows, err)
@@ -235,9 +235,9 @@ func TestRegisterOlderGamesNeverCount(t *testing.T) {
 func TestRegisterWithoutTheListOfGames(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.riot.add("Caps#EUW", "euw1")
+	w.riot.add("Fern#EUW", "euw1")
 	w.riot.broken["ids"] = failure(riot.KindUnavailable, 503)
-	contains(t, w.do(press{command: "register", options: map[string]any{"riot_id": "Caps#EUW"}}), "✅")
+	contains(t, w.do(press{command: "register", options: map[string]any{"riot_id": "Fern#EUW"}}), "✅")
 	if names := w.names(200); len(names) != 1 {
 		t.Errorf("registered %v", names)
 	}
@@ -272,18 +272,18 @@ func TestRegisterTheFiftyFirst(t *testing.T) {
 func TestRegisterAgainAsksOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.register("Caps#EUW")
+	w.register("Fern#EUW")
 	before := w.riot.called("region") + w.riot.called("ids")
-	got := w.do(press{command: "register", options: map[string]any{"riot_id": "caps#euw"}})
-	contains(t, got, `☑️ **Caps#EUW** · EUW: already registered here`)
+	got := w.do(press{command: "register", options: map[string]any{"riot_id": "fern#euw"}})
+	contains(t, got, `☑️ **Fern#EUW** · EUW: already registered here`)
 	lacks(t, got, "✅")
 	if after := w.riot.called("region") + w.riot.called("ids"); after != before {
 		t.Errorf("%d calls for somebody who is here already", after-before)
 	}
 	// Somebody else took the name since: a player of its own.
-	a, _ := w.riot.find("Caps#EUW")
+	a, _ := w.riot.find("Fern#EUW")
 	a.name = "somebody else"
-	contains(t, w.do(press{command: "register", options: map[string]any{"riot_id": "Caps#EUW"}}), "Caps")
+	contains(t, w.do(press{command: "register", options: map[string]any{"riot_id": "Fern#EUW"}}), "Fern")
 }
 
 func TestRegisterOpensTheChannel(t *testing.T) {
@@ -309,8 +309,8 @@ func TestRegisterOpensTheChannel(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.riot.add("Caps#EUW", tt.platform)
-			p := press{command: "register", locale: tt.locale, serverLocale: tt.serverLocale, options: map[string]any{"riot_id": "Caps#EUW"}}
+			w.riot.add("Fern#EUW", tt.platform)
+			p := press{command: "register", locale: tt.locale, serverLocale: tt.serverLocale, options: map[string]any{"riot_id": "Fern#EUW"}}
 			contains(t, w.do(p), tt.says)
 			ch := w.channel(200)
 			if ch.Zone != tt.zone || ch.Language != tt.lang || ch.Hours != 1<<12 || !ch.Quiet || ch.Server != 100 {
@@ -344,7 +344,7 @@ func TestRegisterKeepsTheServersName(t *testing.T) {
 	if err := w.store.ServerGone(t.Context(), 100, start); err != nil {
 		t.Fatal(err)
 	}
-	w.register("Caps#EUW")
+	w.register("Fern#EUW")
 	s, err := w.store.Server(t.Context(), 100)
 	if err != nil || s.Name != "Friends" || s.Key != "aaaaaaaa" || !s.GoneAt.IsZero() {
 		t.Errorf("server %+v, %v", s, err)
@@ -376,7 +376,7 @@ func TestRegisterWakesAChannelThatWasEmpty(t *testing.T) {
 	w := newWorld(t)
 	w.do(press{command: "schedule", options: map[string]any{"hours": "3"}})
 	w.now = start.Add(72 * time.Hour)
-	w.register("Caps#EUW")
+	w.register("Fern#EUW")
 	if next := w.channel(200).NextSlot; !next.After(w.now) {
 		t.Errorf("next %v, which is over", next)
 	}
@@ -385,16 +385,16 @@ func TestRegisterWakesAChannelThatWasEmpty(t *testing.T) {
 func TestRegisterSaysThatTheHoursAreOff(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.riot.add("Caps#EUW", "euw1")
+	w.riot.add("Fern#EUW", "euw1")
 	w.do(press{command: "schedule", options: map[string]any{"hours": "off"}})
-	contains(t, w.do(press{command: "register", options: map[string]any{"riot_id": "Caps#EUW"}}), "hours are off")
+	contains(t, w.do(press{command: "register", options: map[string]any{"riot_id": "Fern#EUW"}}), "hours are off")
 }
 
 func TestRegisterSaysWhatTheBotLacks(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.riot.add("Caps#EUW", "euw1")
-	p := press{command: "register", options: map[string]any{"riot_id": "Caps#EUW"}, bot: discordgo.PermissionViewChannel}
+	w.riot.add("Fern#EUW", "euw1")
+	p := press{command: "register", options: map[string]any{"riot_id": "Fern#EUW"}, bot: discordgo.PermissionViewChannel}
 	contains(t, w.do(p), "can't post in this channel", "Send Messages")
 }
 

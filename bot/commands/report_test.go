@@ -40,14 +40,14 @@ func TestReportShowsNewGamesAndMovesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	contains(t, w.do(press{command: "report"}), "Nobody is registered")
-	w.register("Caps#EUW", "Jankos#EUW")
-	w.play("EUW1_1", start.Add(-time.Hour), "Caps#EUW")
-	w.play("EUW1_2", start.Add(10*time.Minute), "Caps#EUW")
+	w.register("Fern#EUW", "Jankos#EUW")
+	w.play("EUW1_1", start.Add(-time.Hour), "Fern#EUW")
+	w.play("EUW1_2", start.Add(10*time.Minute), "Fern#EUW")
 	w.now = start.Add(30 * time.Minute)
 	before := w.channel(200)
 	for range 2 {
 		got := w.do(press{command: "report"})
-		contains(t, got, "Caps", "7/1/9")
+		contains(t, got, "Fern", "7/1/9")
 		if n := strings.Count(got, "7/1/9"); n != 1 {
 			t.Errorf("%d games, want the one after the registration: %s", n, got)
 		}
@@ -67,9 +67,9 @@ func TestReportShowsNewGamesAndMovesNothing(t *testing.T) {
 func TestReportInTheChannelsLanguage(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.register("Caps#EUW")
+	w.register("Fern#EUW")
 	w.do(press{command: "schedule", options: map[string]any{"language": "ko"}})
-	w.play("EUW1_2", start.Add(10*time.Minute), "Caps#EUW")
+	w.play("EUW1_2", start.Add(10*time.Minute), "Fern#EUW")
 	w.now = start.Add(30 * time.Minute)
 	contains(t, w.do(press{command: "report", locale: "en-US"}), "승")
 }
@@ -77,13 +77,13 @@ func TestReportInTheChannelsLanguage(t *testing.T) {
 func TestReportAsksForWhatIsOld(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.register("Caps#EUW")
+	w.register("Fern#EUW")
 	w.refresh = func(ctx context.Context, channel store.ChannelID, olderThan time.Duration) ([]report.Missing, error) {
 		deadline, ok := ctx.Deadline()
 		if left := time.Until(deadline); !ok || left > 20*time.Second || channel != 200 || olderThan != 3*time.Minute {
 			t.Errorf("asked for %d, older than %s, with %s left", channel, olderThan, left)
 		}
-		w.play("EUW1_2", start.Add(time.Minute), "Caps#EUW")
+		w.play("EUW1_2", start.Add(time.Minute), "Fern#EUW")
 		w.now = start.Add(5 * time.Minute)
 		return nil, nil
 	}
@@ -93,8 +93,8 @@ func TestReportAsksForWhatIsOld(t *testing.T) {
 func TestReportNamesWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.register("Caps#EUW", "Jankos#EUW")
-	w.play("EUW1_2", start.Add(time.Minute), "Caps#EUW")
+	w.register("Fern#EUW", "Jankos#EUW")
+	w.play("EUW1_2", start.Add(time.Minute), "Fern#EUW")
 	w.now = start.Add(5 * time.Minute)
 	follows, err := w.store.Registrations(t.Context(), 200)
 	if err != nil {
@@ -103,15 +103,15 @@ func TestReportNamesWhatIsMissing(t *testing.T) {
 	w.refresh = func(context.Context, store.ChannelID, time.Duration) ([]report.Missing, error) {
 		return []report.Missing{{Platform: "euw1", Cause: "riot", Players: []store.PlayerID{follows[1].Player.ID}}}, nil
 	}
-	contains(t, w.do(press{command: "report"}), "Caps", "EUW", "did not answer")
+	contains(t, w.do(press{command: "report"}), "Fern", "EUW", "did not answer")
 }
 
 func TestReportEndsWhenRefreshingHangs(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
-		w.register("Caps#EUW")
-		w.play("EUW1_2", start.Add(time.Minute), "Caps#EUW")
+		w.register("Fern#EUW")
+		w.play("EUW1_2", start.Add(time.Minute), "Fern#EUW")
 		w.now = start.Add(5 * time.Minute)
 		w.refresh = func(ctx context.Context, _ store.ChannelID, _ time.Duration) ([]report.Missing, error) {
 			<-ctx.Done()
@@ -128,7 +128,7 @@ func TestReportEndsWhenRefreshingHangs(t *testing.T) {
 func TestReportOneAtATime(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.register("Caps#EUW")
+	w.register("Fern#EUW")
 	w.register2("201")
 	entered, leave := make(chan struct{}), make(chan struct{})
 	w.refresh = func(_ context.Context, channel store.ChannelID, _ time.Duration) ([]report.Missing, error) {
@@ -161,7 +161,7 @@ func (w *world) register2(channel string) {
 func TestReportWhenRefreshingFails(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.register("Caps#EUW")
+	w.register("Fern#EUW")
 	w.refresh = func(context.Context, store.ChannelID, time.Duration) ([]report.Missing, error) {
 		return nil, fmt.Errorf("players: %w", store.ErrUnavailable)
 	}

@@ -60,16 +60,16 @@ func TestStatus(t *testing.T) {
 		Limits: []commands.LimitInfo{{Host: "kr", Throttled: true, Queued: 2}, {Host: "asia"}},
 	}
 	contains(t, w.do(press{command: "status"}), "Nobody is registered", "RiftChime 1.2.3", "16.4.1", "asia normal, kr throttled, 2 requests wait")
-	w.register("Caps#111", "Jankos#111")
+	w.register("Fern#111", "Jankos#111")
 	contains(t, w.do(press{command: "status"}), "2 players registered", "none yet", "12:00", "<t:")
 	w.sent(start.Add(-20*time.Minute), 30*time.Millisecond)
 	w.reasons(
-		store.Reason{Player: w.player("Caps"), Match: "EUW1_7", Code: "match_absent", At: start.Add(-time.Minute)},
+		store.Reason{Player: w.player("Fern"), Match: "EUW1_7", Code: "match_absent", At: start.Add(-time.Minute)},
 		store.Reason{Player: w.player("Jankos"), Code: "riot", At: start.Add(-48 * time.Hour)},
 		store.Reason{Code: "missed", Slot: start.Add(-time.Hour), At: start.Add(-time.Hour)},
 	)
 	got := w.do(press{command: "status"})
-	contains(t, got, "posted, 0.03 s after the hour", "Could not be read in the last day", `**Caps#111** · `+"`EUW1_7`: Riot lists the game")
+	contains(t, got, "posted, 0.03 s after the hour", "Could not be read in the last day", `**Fern#111** · `+"`EUW1_7`: Riot lists the game")
 	lacks(t, got, "Jankos", "not running then")
 	w.status.KeyRefused = true
 	contains(t, w.do(press{command: "status", locale: "ko"}), "이 채널의 상태", "받아 주지 않습니다", "정각 0.03 s 후")
@@ -79,7 +79,7 @@ func TestWhy(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	contains(t, w.do(press{command: "why"}), "Nobody is registered")
-	w.register("Caps#111", "Jankos#111")
+	w.register("Fern#111", "Jankos#111")
 	contains(t, w.do(press{command: "why"}), "Nothing was recorded")
 	slot := start.Truncate(time.Hour)
 	w.sent(slot.Add(-3*time.Hour), 2*time.Second)
@@ -91,7 +91,7 @@ func TestWhy(t *testing.T) {
 		w.reasons(store.Reason{Slot: at, Code: reason, At: at})
 	}
 	w.reasons(
-		store.Reason{Player: w.player("Caps"), Match: "EUW1_7", Code: "match_forbidden", Slot: slot, At: slot},
+		store.Reason{Player: w.player("Fern"), Match: "EUW1_7", Code: "match_forbidden", Slot: slot, At: slot},
 		store.Reason{Player: w.player("Jankos"), Code: "of a later *version*", Detail: "@everyone", Slot: slot, At: slot.Add(-30 * time.Minute)},
 	)
 	got := w.do(press{command: "why"})
@@ -107,10 +107,10 @@ func TestWhy(t *testing.T) {
 	if n := strings.Count(got, "nobody played"); n != 1 {
 		t.Errorf("the quiet hour is told %d times", n)
 	}
-	got = w.do(press{command: "why", options: map[string]any{"riot_id": "caps#111"}})
-	contains(t, got, `What happened to Caps#111`, "Registered since <t:", "not read yet", "does not give this game")
+	got = w.do(press{command: "why", options: map[string]any{"riot_id": "fern#111"}})
+	contains(t, got, `What happened to Fern#111`, "Registered since <t:", "not read yet", "does not give this game")
 	lacks(t, got, "later", "nobody played")
-	contains(t, w.do(press{command: "why", options: map[string]any{"riot_id": "Cabs#111"}}), `Did you mean **Caps#111**`)
+	contains(t, w.do(press{command: "why", options: map[string]any{"riot_id": "Cabs#111"}}), `Did you mean **Fern#111**`)
 	contains(t, w.do(press{command: "why", locale: "ko"}), "이 채널에서 있었던 일", "올리지 않음: 아무도 게임을 하지 않아")
 }
 
@@ -135,7 +135,7 @@ func TestPausedChannelsAreExplained(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t)
-			w.register("Caps#111")
+			w.register("Fern#111")
 			before := w.channel(200)
 			if err := w.store.PauseChannel(t.Context(), 200, "missing_permission", start); err != nil {
 				t.Fatal(err)
@@ -157,7 +157,7 @@ func TestPausedChannelsAreExplained(t *testing.T) {
 func TestPausedChannelResumes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.register("Caps#111")
+	w.register("Fern#111")
 	if err := w.store.PauseChannel(t.Context(), 200, "missing_permission", start); err != nil {
 		t.Fatal(err)
 	}
@@ -172,11 +172,11 @@ func TestPausedChannelResumes(t *testing.T) {
 func TestNobodyTouchesAnotherServersChannel(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.register("Caps#111")
+	w.register("Fern#111")
 	before := w.channel(200)
 	for _, p := range []press{
-		{command: "register", options: map[string]any{"riot_id": "Caps#111"}},
-		{command: "unregister", options: map[string]any{"riot_id": "Caps#111"}},
+		{command: "register", options: map[string]any{"riot_id": "Fern#111"}},
+		{command: "unregister", options: map[string]any{"riot_id": "Fern#111"}},
 		{command: "list"},
 		{command: "schedule", options: map[string]any{"hours": "off"}},
 		{command: "schedule"},
@@ -187,7 +187,7 @@ func TestNobodyTouchesAnotherServersChannel(t *testing.T) {
 		p.server, p.member = "999", manager
 		got := w.do(p)
 		contains(t, got, "another server")
-		lacks(t, got, "Caps")
+		lacks(t, got, "Fern")
 	}
 	if after := w.channel(200); after != before || len(w.names(200)) != 1 {
 		t.Errorf("changed to %+v with %v", after, w.names(200))

@@ -38,7 +38,7 @@ var start = time.Date(2026, 3, 10, 1, 20, 0, 0, time.UTC)
 type world struct {
 	t        testing.TB
 	store    store.Store
-	riot     *fakeRiot
+	riot     *maplEiot
 	commands *commands.Commands
 	now      time.Time
 
@@ -94,7 +94,7 @@ func newWorld(t testing.TB, options ...option) *world {
 			t.Error(err)
 		}
 	})
-	w := &world{t: t, store: s, riot: newFakeRiot(), now: start}
+	w := &world{t: t, store: s, riot: newMaplEiot(), now: start}
 	o := commands.Options{
 		Store: s,
 		Riot:  func(key riot.Fingerprint) commands.Caller { return caller{w.riot, key} },
@@ -321,9 +321,9 @@ func lacks(t testing.TB, s string, parts ...string) {
 	}
 }
 
-// fakeRiot keeps Riot's promises as far as commands see them: Riot IDs whatever
+// maplEiot keeps Riot's promises as far as commands see them: Riot IDs whatever
 // the letter case, PUUIDs of one key only, profiles where an account played.
-type fakeRiot struct {
+type maplEiot struct {
 	mu       sync.Mutex // guards what follows
 	accounts map[string]*account
 	broken   map[string]error // by "method route" or "method"
@@ -343,14 +343,14 @@ type account struct {
 	silent   bool // Riot leaves the Riot ID out
 }
 
-func newFakeRiot() *fakeRiot {
-	return &fakeRiot{
+func newMaplEiot() *maplEiot {
+	return &maplEiot{
 		accounts: map[string]*account{}, broken: map[string]error{},
 		hang: map[string]bool{}, calls: map[string]int{},
 	}
 }
 
-func (f *fakeRiot) add(id string, home riot.Platform) *account {
+func (f *maplEiot) add(id string, home riot.Platform) *account {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	parsed, err := riot.ParseRiotID(id)
@@ -362,7 +362,7 @@ func (f *fakeRiot) add(id string, home riot.Platform) *account {
 	return a
 }
 
-func (f *fakeRiot) find(id string) (*account, bool) {
+func (f *maplEiot) find(id string) (*account, bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	parsed, err := riot.ParseRiotID(id)
@@ -373,7 +373,7 @@ func (f *fakeRiot) find(id string) (*account, bool) {
 	return a, ok
 }
 
-func (f *fakeRiot) called(method string) int {
+func (f *maplEiot) called(method string) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	n := 0
@@ -386,7 +386,7 @@ func (f *fakeRiot) called(method string) int {
 }
 
 // begin counts a call and says how it fails.
-func (f *fakeRiot) begin(ctx context.Context, method, route string) (end func(), err error) {
+func (f *maplEiot) begin(ctx context.Context, method, route string) (end func(), err error) {
 	f.mu.Lock()
 	f.calls[method+" "+route]++
 	f.running++
@@ -414,7 +414,7 @@ func failure(kind riot.Kind, status int) error {
 }
 
 type caller struct {
-	riot *fakeRiot
+	riot *maplEiot
 	key  riot.Fingerprint
 }
 

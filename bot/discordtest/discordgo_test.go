@@ -52,7 +52,7 @@ func TestDiscordgo(t *testing.T) {
 		text := i.ApplicationCommandData().Options[0].StringValue() + " " + string(i.Locale) + " " + string(*i.GuildLocale)
 		if _, err := s.InteractionResponseEdit(i.Interaction, &discordgo.WebhookEdit{
 			Content: &text,
-			Embeds:  &[]*discordgo.MessageEmbed{{Title: "Faker", Timestamp: "2026-08-01T12:00:00Z"}},
+			Embeds:  &[]*discordgo.MessageEmbed{{Title: "Maple", Timestamp: "2026-08-01T12:00:00Z"}},
 		}); err != nil {
 			failed <- err
 		}
@@ -81,7 +81,7 @@ func TestDiscordgo(t *testing.T) {
 	}
 	res, err := s.Interact(ctx, discordtest.Interaction{
 		Guild: guildID, Channel: chat, Command: "register", Locale: "ko",
-		Options: []discordtest.Option{{Name: "riot_id", Value: "Hide on bush#KR1"}},
+		Options: []discordtest.Option{{Name: "riot_id", Value: "Calm in rain#KR1"}},
 	})
 	if err != nil {
 		t.Fatalf("interact: %v", err)
@@ -98,7 +98,7 @@ func TestDiscordgo(t *testing.T) {
 	if ack, _ := res.Acked(); ack != discordtest.AnswerDeferred || res.Ephemeral() {
 		t.Errorf("ack: got %d, ephemeral %v, want 5, public", ack, res.Ephemeral())
 	}
-	if m.Content != "Hide on bush#KR1 ko ko" || len(m.Embeds) != 1 || m.Embeds[0].Title != "Faker" {
+	if m.Content != "Calm in rain#KR1 ko ko" || len(m.Embeds) != 1 || m.Embeds[0].Title != "Maple" {
 		t.Errorf("message: got %q, %v", m.Content, m.Embeds)
 	}
 	if sent, err := session.ChannelMessageSend(chat, "hello"); err != nil || sent.Content != "hello" {

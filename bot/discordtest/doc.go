@@ -62,6 +62,6 @@
 //
 // For example, a person who registers a player:
 //
-//	curl -d '{"guild":"1","channel":"2","command":"register","options":[{"name":"riot_id","value":"Hide on bush#KR1"}]}' \
+//	curl -d '{"guild":"1","channel":"2","command":"register","options":[{"name":"riot_id","value":"Calm in rain#KR1"}]}' \
 //	     http://127.0.0.1:8090/_sim/interactions
 package discordtest

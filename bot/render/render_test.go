@@ -261,7 +261,7 @@ func TestNamesAreEscaped(t *testing.T) {
 		"mention":       {"<@123>#KR1", `**\<\@123\>#KR1**`},
 		"everyone":      {"@everyone#KR1", `**\@everyone#KR1**`},
 		"new lines":     {"a\nb\tc#KR1", `**a b c#KR1**`},
-		"client marks":  {"\u2066Hide on bush\u2069#KR1", `**Hide on bush#KR1**`},
+		"client marks":  {"\u2066Calm in rain\u2069#KR1", `**Calm in rain#KR1**`},
 		"override":      {"a\u202eb#KR1", `**ab#KR1**`},
 		"zero width":    {"a\u200b\ufeff\u00adb#KR1", `**ab#KR1**`},
 		"right to left": {"שלום#KR1", "**\u2068שלום\u2069#KR1**"},
@@ -354,7 +354,7 @@ func TestHTML(t *testing.T) {
 		return "data:image/png;base64,AAAA"
 	}}))
 	for _, want := range []string{
-		`<html lang="ko">`, "12:00 전적", "<strong>Hide on bush#KR1</strong>", "아리 (미드) 8/2/10", "+18 LP",
+		`<html lang="ko">`, "12:00 전적", "<strong>Calm in rain#KR1</strong>", "아리 (미드) 8/2/10", "+18 LP",
 		`src="data:image/png;base64,AAAA"`, "border-color: #5383e8", "2026-12-01 12:00",
 	} {
 		if !strings.Contains(page, want) {
