@@ -40,7 +40,7 @@ func TestReportShowsNewGamesAndMovesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	contains(t, w.do(press{command: "report"}), "Nobody is registered")
-	w.register("Fern#EUW", "Jankos#EUW")
+	w.register("Fern#EUW", "Birches#EUW")
 	w.play("EUW1_1", start.Add(-time.Hour), "Fern#EUW")
 	w.play("EUW1_2", start.Add(10*time.Minute), "Fern#EUW")
 	w.now = start.Add(30 * time.Minute)
@@ -93,7 +93,7 @@ func TestReportAsksForWhatIsOld(t *testing.T) {
 func TestReportNamesWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.register("Fern#EUW", "Jankos#EUW")
+	w.register("Fern#EUW", "Birches#EUW")
 	w.play("EUW1_2", start.Add(time.Minute), "Fern#EUW")
 	w.now = start.Add(5 * time.Minute)
 	follows, err := w.store.Registrations(t.Context(), 200)

@@ -60,17 +60,17 @@ func TestStatus(t *testing.T) {
 		Limits: []commands.LimitInfo{{Host: "kr", Throttled: true, Queued: 2}, {Host: "asia"}},
 	}
 	contains(t, w.do(press{command: "status"}), "Nobody is registered", "RiftChime 1.2.3", "16.4.1", "asia normal, kr throttled, 2 requests wait")
-	w.register("Fern#111", "Jankos#111")
+	w.register("Fern#111", "Birches#111")
 	contains(t, w.do(press{command: "status"}), "2 players registered", "none yet", "12:00", "<t:")
 	w.sent(start.Add(-20*time.Minute), 30*time.Millisecond)
 	w.reasons(
 		store.Reason{Player: w.player("Fern"), Match: "EUW1_7", Code: "match_absent", At: start.Add(-time.Minute)},
-		store.Reason{Player: w.player("Jankos"), Code: "riot", At: start.Add(-48 * time.Hour)},
+		store.Reason{Player: w.player("Birches"), Code: "riot", At: start.Add(-48 * time.Hour)},
 		store.Reason{Code: "missed", Slot: start.Add(-time.Hour), At: start.Add(-time.Hour)},
 	)
 	got := w.do(press{command: "status"})
 	contains(t, got, "posted, 0.03 s after the hour", "Could not be read in the last day", `**Fern#111** · `+"`EUW1_7`: Riot lists the game")
-	lacks(t, got, "Jankos", "not running then")
+	lacks(t, got, "Birches", "not running then")
 	w.status.KeyRefused = true
 	contains(t, w.do(press{command: "status", locale: "ko"}), "이 채널의 상태", "받아 주지 않습니다", "정각 0.03 s 후")
 }
@@ -79,7 +79,7 @@ func TestWhy(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
 	contains(t, w.do(press{command: "why"}), "Nobody is registered")
-	w.register("Fern#111", "Jankos#111")
+	w.register("Fern#111", "Birches#111")
 	contains(t, w.do(press{command: "why"}), "Nothing was recorded")
 	slot := start.Truncate(time.Hour)
 	w.sent(slot.Add(-3*time.Hour), 2*time.Second)
@@ -92,7 +92,7 @@ func TestWhy(t *testing.T) {
 	}
 	w.reasons(
 		store.Reason{Player: w.player("Fern"), Match: "EUW1_7", Code: "match_forbidden", Slot: slot, At: slot},
-		store.Reason{Player: w.player("Jankos"), Code: "of a later *version*", Detail: "@everyone", Slot: slot, At: slot.Add(-30 * time.Minute)},
+		store.Reason{Player: w.player("Birches"), Code: "of a later *version*", Detail: "@everyone", Slot: slot, At: slot.Add(-30 * time.Minute)},
 	)
 	got := w.do(press{command: "why"})
 	order := []string{"does not give this game", `of a later \*version\* (\@everyone)`, "Discord took no message", "nobody played", "posted, 2.00 s after"}

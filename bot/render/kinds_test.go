@@ -333,7 +333,7 @@ var kinds = []struct {
 	{"partial", func(s *scene) {
 		s.player("Calm in rain#KR1", unranked(solo))
 		s.player("Fern#EUW", unranked(solo)).Player.Platform = "euw1"
-		s.player("Jankos#EUW", unranked(solo)).Player.Platform = "euw1"
+		s.player("Birches#EUW", unranked(solo)).Player.Platform = "euw1"
 		s.player("Maple#T1", unranked(solo))
 		s.in.Missing = []report.Missing{
 			{Platform: "euw1", Cause: "riot", Players: []store.PlayerID{2, 3}},

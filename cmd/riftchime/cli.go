@@ -165,8 +165,8 @@ func checkURL(name, value string) error {
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return settingsErrorf("%s is not an address: it must begin with http:// or https:// and name a host", name)
 	}
-	if u.User != nil {
-		return settingsErrorf("%s must hold no user and password", name)
+	if u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return settingsErrorf("%s must hold no user, password, query or fragment", name)
 	}
 	return nil
 }

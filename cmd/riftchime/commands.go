@@ -56,7 +56,7 @@ func (c *inviteCmd) Run(ctx context.Context, s streams) error {
 		}
 		client, err := discord.New(discord.Options{Token: token, URL: c.DiscordAPIURL, Homepage: homepage, Version: programVersion()})
 		if err != nil {
-			return settingsErrorf("%s", err)
+			return settingsErrorf("DISCORD_TOKEN: %s", err)
 		}
 		if app, err = client.Application(ctx); err != nil {
 			if discord.KindOf(err) == discord.Unauthorized {
@@ -120,7 +120,7 @@ func (c *reportCmd) Run(ctx context.Context, s streams) error {
 		return nil
 	}
 	page := render.HTML(msgs, render.HTMLOptions{
-		Language: channel.Language,
+		Language: channel.Language, Zone: zoneOf(channel),
 		Icon: func(url string) string {
 			ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 			defer cancel()
@@ -132,4 +132,13 @@ func (c *reportCmd) Run(ctx context.Context, s streams) error {
 	}
 	_, err = fmt.Fprintf(s.out, "Written to %s\n", c.HTML)
 	return err
+}
+
+// zoneOf is the channel's zone, UTC where this program does not know it.
+func zoneOf(c store.Channel) *time.Location {
+	loc, err := time.LoadLocation(c.Zone)
+	if err != nil {
+		return time.UTC
+	}
+	return loc
 }

@@ -163,14 +163,14 @@ func serve(ctx context.Context, s service) error {
 		},
 	})
 	if err != nil {
-		return settingsErrorf("%s", err)
+		return settingsErrorf("RIOT_API_KEY: %s", err) // the address was checked before
 	}
 	defer client.Close()
 	rest, err := discord.New(discord.Options{
 		Token: s.token, URL: s.discordURL, Homepage: homepage, Version: programVersion(), Logger: s.log, Observer: m,
 	})
 	if err != nil {
-		return settingsErrorf("%s", err)
+		return settingsErrorf("DISCORD_TOKEN: %s", err)
 	}
 	defer rest.CloseIdleConnections()
 	champions, err := ddragon.New(ddragon.Options{URL: s.ddragonURL})
@@ -181,6 +181,7 @@ func serve(ctx context.Context, s service) error {
 	web := newWeb(m)
 	g, ctx := errgroup.WithContext(ctx)
 	if s.listener != nil {
+		s.log.InfoContext(ctx, "serving /healthz, /readyz and /metrics", "address", s.listener.Addr().String())
 		g.Go(func() error { return web.serve(ctx, s.listener) })
 	}
 	g.Go(func() error {
