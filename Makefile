@@ -36,11 +36,20 @@ lint: ## The stricter linters (golangci-lint; takes minutes to build)
 
 .PHONY: day
 day: ## A virtual day of 260 channels and 1,200 players, with its calls an hour
-	$(GO) test -count=1 -v -run TestDay ./cmd/riftchime
+	$(GO) test -count=1 -v -run '^TestDay$$' ./bot/hour
 
 .PHONY: bench
-bench: ## The benchmarks
-	$(GO) test -run '^$$' -bench . -benchmem ./...
+bench: ## The limiter beside others on one workload, then the benchmarks
+	$(GO) test -count=1 -v -run '^TestWorkload' ./riot
+	$(GO) test -run '^$$' -bench . -benchmem ./ratelimit ./riot ./bot/report ./bot/render
+
+.PHONY: crash
+crash: ## Kill the program at random moments of the delivery, 50 times; count doubles and losses
+	RIFTCHIME_CRASH_ROUNDS=50 .ci/postgres run -- $(GO) test -count=1 -v -timeout 15m -run '^TestCrash$$' ./cmd/riftchime
+
+.PHONY: memory
+memory: ## Resident memory with 2,600 channels and 10,000 players (takes minutes)
+	$(GO) test -tags memory -count=1 -v -timeout 20m -run '^TestMemory$$' ./cmd/riftchime
 
 .PHONY: clean
 clean: ## Remove what was built
