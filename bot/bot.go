@@ -131,7 +131,7 @@ func (b *Bot) estimate(key, route string, calls map[string]int) time.Duration {
 // Run serves until ctx ends, or Discord refuses the bot for good
 // (*discord.FatalError). It returns when all is stopped.
 func (b *Bot) Run(ctx context.Context) error {
-	if _, err := b.champions.Load(ctx); err != nil {
+	if _, err := b.champions.Load(ctx); err != nil && ctx.Err() == nil {
 		return err
 	}
 	g, ctx := errgroup.WithContext(ctx)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 )
 
@@ -14,6 +15,7 @@ type Store interface {
 	Matches
 	Reports
 	Records
+	Portable
 
 	// Migrate brings the schema up to date, or says ErrNewer. It is safe for
 	// several processes to call at once.
@@ -172,6 +174,10 @@ type Reports interface {
 	// a report of another slot by now, it says ErrTaken and changes nothing:
 	// Facts leaves it out then.
 	PutReady(ctx context.Context, r ReadyReport) (bool, error)
+	// Replace is PutReady for a report of which Discord took nothing: an earlier
+	// rendering is replaced also where parts of it are in sending. It reports
+	// false where a part was sent or the report is over.
+	Replace(ctx context.Context, r ReadyReport) (bool, error)
 	// ReadyParts lists the parts of a slot that are not sent, by part, then
 	// channel.
 	ReadyParts(ctx context.Context, slot time.Time) ([]Part, error)
@@ -228,4 +234,21 @@ type Records interface {
 	// the newest nor shown last 60, failures 90. It returns the rows deleted,
 	// those not counted that go along with one.
 	Sweep(ctx context.Context, now time.Time) (int64, error)
+}
+
+// Portable carries all that a store keeps from one database to another; Export
+// and Import are made of it.
+type Portable interface {
+	// EachRow calls f with each row of each table as a JSON object of its
+	// columns, all as they were at one moment, until f returns an error. A row
+	// comes after those it refers to, and the order is the same on every
+	// database. The object holds until f returns. Writers are not held up,
+	// however long f takes.
+	EachRow(ctx context.Context, f func(table string, row json.RawMessage) error) error
+	// LoadRows puts the rows that next returns, as EachRow gave them, until
+	// next says io.EOF. It is all or nothing: with any other error of next, or
+	// of its own, nothing was put. It says ErrNotEmpty where any table has a
+	// row, before it asks for the first one, and ErrDamaged for a row that does
+	// not fit. Others can read meanwhile, and not write.
+	LoadRows(ctx context.Context, next func() (table string, row json.RawMessage, err error)) error
 }

@@ -64,6 +64,8 @@ type Message struct {
 	Nonce string
 	// Timestamp is when Discord received it.
 	Timestamp time.Time
+	// Edited is when it was last edited, zero where it never was.
+	Edited time.Time
 	// EmbedTimestamps are those that embeds carry, in order; an embed without
 	// one has none here.
 	EmbedTimestamps []time.Time
@@ -83,9 +85,10 @@ func (c *Client) Newest(ctx context.Context, channel int64, most int) ([]Message
 		Author struct {
 			ID snowflake `json:"id"`
 		} `json:"author"`
-		Nonce     any       `json:"nonce"` // A string or a number.
-		Timestamp time.Time `json:"timestamp"`
-		Content   string    `json:"content"`
+		Nonce     any        `json:"nonce"` // A string or a number.
+		Timestamp time.Time  `json:"timestamp"`
+		Edited    *time.Time `json:"edited_timestamp"`
+		Content   string     `json:"content"`
 		Embeds    []struct {
 			Timestamp *time.Time `json:"timestamp"`
 		} `json:"embeds"`
@@ -100,6 +103,9 @@ func (c *Client) Newest(ctx context.Context, channel int64, most int) ([]Message
 	messages := make([]Message, 0, len(answer))
 	for _, m := range answer {
 		message := Message{ID: int64(m.ID), AuthorID: int64(m.Author.ID), Timestamp: m.Timestamp, Content: m.Content}
+		if m.Edited != nil {
+			message.Edited = *m.Edited
+		}
 		switch nonce := m.Nonce.(type) {
 		case string:
 			message.Nonce = nonce
@@ -120,16 +126,20 @@ func (c *Client) Newest(ctx context.Context, channel int64, most int) ([]Message
 type Channel struct {
 	ID, ServerID int64
 	Name         string
+	// LastMessage is the id of the newest message, 0 where there never was one.
+	// The message may be deleted by now.
+	LastMessage int64
 }
 
-// Channel reads a channel. It costs a request, and its only use is to find out
-// whether the bot can see the channel (again); whether it may write there,
-// Discord does not say. It is tried like [Client.Edit].
+// Channel reads a channel. It costs a request, and tells whether the bot can see
+// the channel (again) and when something was last posted there, for which it
+// needs not read the history; whether it may write there, Discord does not say. It is tried like [Client.Edit].
 func (c *Client) Channel(ctx context.Context, id int64) (Channel, error) {
 	var answer struct {
 		ID      snowflake `json:"id"`
 		GuildID snowflake `json:"guild_id"`
 		Name    string    `json:"name"`
+		Last    snowflake `json:"last_message_id"`
 	}
 	err := retry(ctx, func() error {
 		return c.do(ctx, "read channel", http.MethodGet, channelPath(id), nil, &answer)
@@ -137,8 +147,15 @@ func (c *Client) Channel(ctx context.Context, id int64) (Channel, error) {
 	if err != nil {
 		return Channel{}, err
 	}
-	return Channel{ID: int64(answer.ID), ServerID: int64(answer.GuildID), Name: answer.Name}, nil
+	return Channel{ID: int64(answer.ID), ServerID: int64(answer.GuildID), Name: answer.Name, LastMessage: int64(answer.Last)}, nil
 }
+
+// epoch is the first millisecond of 2015, where Discord's ids start
+// (https://discord.com/developers/docs/reference#snowflakes).
+const epoch = 1_420_070_400_000
+
+// TimeOf is when Discord made the id.
+func TimeOf(id int64) time.Time { return time.UnixMilli(id>>22 + epoch).UTC() }
 
 func channelPath(channel int64) string { return "/channels/" + strconv.FormatInt(channel, 10) }
 

@@ -19,6 +19,7 @@ import (
 // (issue 2): every hour is posted on the hour, each game once, nothing is
 // refused. It logs what that cost in calls.
 func TestDay(t *testing.T) {
+	t.Parallel()
 	const (
 		channels = 260
 		players  = 1200
@@ -49,13 +50,16 @@ func TestDay(t *testing.T) {
 			p.follow(i, zones[i%len(zones)], schedule.All, follows[i]...)
 		}
 
-		type post struct{ slot, arrived time.Time }
+		type post struct {
+			slot, arrived time.Time
+			channel       string
+		}
 		var mu sync.Mutex
 		var posts []post
 		p.discord.OnMessage(func(m discordtest.Message) {
 			mu.Lock()
 			defer mu.Unlock()
-			posts = append(posts, post{m.Arrived.Truncate(time.Hour), m.Arrived})
+			posts = append(posts, post{m.Arrived.Truncate(time.Hour), m.Arrived, m.Channel})
 		})
 
 		ctx := t.Context()
@@ -94,8 +98,17 @@ func TestDay(t *testing.T) {
 
 		// On the hour, at Discord's pace.
 		bySlot := map[time.Time][]time.Duration{}
-		for _, x := range posts {
+		lasts := map[time.Time]string{}
+		for _, x := range posts { // in the order of arrival
 			bySlot[x.slot] = append(bySlot[x.slot], x.arrived.Sub(x.slot))
+			lasts[x.slot] = x.channel
+		}
+		// The order turns, so that nobody is always last.
+		wasLast := map[string]int{}
+		for _, c := range lasts {
+			if wasLast[c]++; wasLast[c] > max(1, dayHours/6) {
+				t.Errorf("channel %s was the last %d times", c, wasLast[c])
+			}
 		}
 		if len(bySlot) != dayHours {
 			t.Errorf("posted in %d hours, want %d", len(bySlot), dayHours)

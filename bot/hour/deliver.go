@@ -38,6 +38,9 @@ type delivery struct {
 	h        *Hour
 	slot     time.Time
 	deadline time.Time
+	// replain puts the text of a report in place of its embeds, and reports
+	// whether it could.
+	replain func(ctx context.Context, channel store.ChannelID) (bool, error)
 
 	sent atomic.Int64
 	last atomic.Int64 // greatest lateness, nanoseconds
@@ -49,6 +52,7 @@ type delivery struct {
 	dead     map[store.ChannelID]bool // ended without being sent
 	flying   int
 	closed   bool
+	emptied  bool // the queue was empty once
 	wake     chan struct{}
 }
 
@@ -56,6 +60,7 @@ type delivery struct {
 type item struct {
 	store.Part
 	notBefore time.Time
+	deadline  time.Time
 	tries     int
 	flying    bool
 	done      bool
@@ -63,13 +68,13 @@ type item struct {
 	maybe bool
 }
 
-func newDelivery(h *Hour, slot time.Time, late bool) *delivery {
+func newDelivery(h *Hour, slot time.Time, late bool, replain func(context.Context, store.ChannelID) (bool, error)) *delivery {
 	deadline := slot.Add(h.o.Clock.Scale(10 * time.Minute))
 	if late {
 		deadline = time.Now().Add(h.margin() + h.o.Clock.Scale(10*time.Minute))
 	}
 	return &delivery{
-		h: h, slot: slot, deadline: deadline,
+		h: h, slot: slot, deadline: deadline, replain: replain,
 		byKey: map[store.PartKey]*item{}, channels: map[store.ChannelID]store.Channel{},
 		dead: map[store.ChannelID]bool{}, wake: make(chan struct{}, 1),
 	}
@@ -83,6 +88,8 @@ func (d *delivery) load(ctx context.Context, channels []store.Channel) error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	// What became known late has some minutes too.
+	deadline := later(d.deadline, time.Now().Add(d.h.o.Clock.Scale(5*time.Minute)))
 	for _, c := range channels {
 		d.channels[c.ID] = c
 	}
@@ -91,7 +98,7 @@ func (d *delivery) load(ctx context.Context, channels []store.Channel) error {
 			continue
 		}
 		// One that was being sent when the program stopped may have arrived.
-		it := &item{Part: p, maybe: p.State == store.PartSending}
+		it := &item{Part: p, deadline: deadline, maybe: p.State == store.PartSending}
 		d.byKey[p.PartKey] = it
 		d.queue = append(d.queue, it)
 	}
@@ -112,8 +119,8 @@ func (d *delivery) order() {
 	n := len(ids)
 	turn := 0
 	if n > 0 {
-		// A step of about 0.618 of the round reaches every place soon.
-		turn = int(d.slot.UnixMilli()/max(1, d.h.o.Clock.Scale(time.Hour).Milliseconds())*int64(n*618/1000+1)) % n
+		hours := d.slot.UnixMilli() / max(1, d.h.o.Clock.Scale(time.Hour).Milliseconds())
+		turn = int(hours % int64(n) * int64(stride(n)) % int64(n))
 	}
 	for i, id := range ids {
 		place[id] = ((i-turn)%n + n) % n
@@ -125,6 +132,26 @@ func (d *delivery) order() {
 		}
 		return place[a.Channel] < place[b.Channel]
 	})
+}
+
+// stride is how many places of n the order turns from hour to hour: about 0.618
+// of the round, so that the places of some hours are far apart, and without a
+// divisor in common with n, so that each channel comes to each place.
+func stride(n int) int {
+	for off := 0; ; off++ {
+		for _, s := range []int{n*618/1000 - off, n*618/1000 + off} {
+			if s > 0 && coprime(s, n) || n == 1 {
+				return max(s, 1)
+			}
+		}
+	}
+}
+
+func coprime(a, b int) bool {
+	for b > 0 {
+		a, b = b, a%b
+	}
+	return a == 1
 }
 
 func (d *delivery) poke() {
@@ -148,13 +175,13 @@ func (d *delivery) latest() time.Duration { return time.Duration(d.last.Load()) 
 // run sends until all is out, the deadline passed, or ctx ended; then it waits
 // for what is on its way.
 func (d *delivery) run(ctx context.Context) {
-	var flights sync.WaitGroup
-	defer flights.Wait()
 	// What is on its way when the program stops may still arrive.
 	late, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { time.AfterFunc(grace, cancel) })
 	defer stop()
+	var flights sync.WaitGroup
+	defer flights.Wait() // before cancel
 
 	if reached, _ := sleepUntil(ctx, d.slot.Add(-claimAhead), nil); !reached {
 		return
@@ -217,6 +244,10 @@ func (d *delivery) pick() (it *item, wait time.Duration, over bool) {
 	}
 	d.queue = rest
 	if len(d.queue) == 0 {
+		if d.flying == 0 && !d.emptied {
+			d.emptied = true
+			d.h.Changed() // the channels' next slots are known now
+		}
 		return nil, wait, d.closed && d.flying == 0
 	}
 	if d.flying >= d.h.o.Senders {
@@ -253,7 +284,22 @@ func (d *delivery) claim(ctx context.Context) bool {
 		return true
 	}
 	now := time.Now()
+	mine := map[store.PartKey]time.Time{}
 	got, err := d.h.o.Store.Claim(ctx, keys, now)
+	for _, k := range got {
+		mine[k] = now
+	}
+	if err == nil && len(got) < len(keys) {
+		// They are gone; or they were claimed before and the answer was lost:
+		// nobody else sends this slot.
+		var parts []store.Part
+		parts, err = d.h.o.Store.ReadyParts(ctx, d.slot)
+		for _, p := range parts {
+			if p.State == store.PartSending {
+				mine[p.PartKey] = p.FirstTry
+			}
+		}
+	}
 	if err != nil {
 		d.h.log.ErrorContext(ctx, "parts not claimed, trying again", "slot", d.slot, "err", err)
 		sleep(ctx, 250*time.Millisecond)
@@ -261,16 +307,15 @@ func (d *delivery) claim(ctx context.Context) bool {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	mine := map[store.PartKey]bool{}
-	for _, k := range got {
-		mine[k] = true
-	}
 	for _, k := range keys {
 		it := d.byKey[k]
-		if mine[k] {
-			it.State, it.FirstTry = store.PartSending, now
+		if it == nil {
+			continue // replaced meanwhile
+		}
+		if at, ok := mine[k]; ok {
+			it.State, it.FirstTry = store.PartSending, at
 		} else {
-			it.done = true // gone meanwhile
+			it.done = true
 		}
 	}
 	return true
@@ -279,27 +324,20 @@ func (d *delivery) claim(ctx context.Context) bool {
 // send tries a part once and decides what follows.
 func (d *delivery) send(ctx context.Context, it *item) {
 	log := d.h.log.With("channel", it.Channel, "slot", d.slot, "part", it.Part.Part)
-	if time.Now().After(d.deadline) {
-		d.giveUp(ctx, it, "discord_down")
+	if time.Now().After(it.deadline) {
+		d.conclude(ctx, it, "discord_down")
 		return
 	}
 	if it.maybe && time.Since(it.FirstTry) > nonceTrust {
-		id, found, readable, err := d.find(ctx, it)
-		switch {
-		case found:
-			d.arrived(ctx, it, id)
-			return
-		case !readable || err != nil && refused(err):
-			// It can't be read whether it arrived: a double would be worse.
-			log.WarnContext(ctx, "cannot see whether the message arrived; taken as sent", "err", err)
-			_ = d.h.reason(ctx, store.Reason{Channel: it.Channel, Slot: d.slot, Code: "taken_as_sent", At: time.Now()})
-			d.arrived(ctx, it, 0)
-			return
-		case err != nil:
+		switch s, err := d.look(ctx, it); s {
+		case unsure:
+			log.WarnContext(ctx, "cannot see yet whether the message arrived", "err", err)
 			d.again(it, err)
 			return
+		case absent:
+		default:
+			return
 		}
-		it.maybe = false // it did not arrive
 	}
 	try, cancel := context.WithTimeout(ctx, tryTime)
 	id, err := d.h.o.Discord.Post(try, int64(it.Channel), json.RawMessage(it.Body), it.Nonce)
@@ -309,20 +347,114 @@ func (d *delivery) send(ctx context.Context, it *item) {
 		d.arrived(ctx, it, store.MessageID(id))
 	case deleted(err):
 		d.arrived(ctx, it, 0) // it had arrived, and somebody deleted it
+	case ctx.Err() != nil:
+		// Stopping: it is "sending" in the store and the next start decides.
+	case discord.KindOf(err) == discord.MissingPermission && !it.maybe && d.asText(ctx, it):
+		log.InfoContext(ctx, "the channel takes no embeds, sending text", "err", err)
 	case refused(err):
 		log.WarnContext(ctx, "Discord refuses the channel", "err", err)
 		d.refuse(ctx, it, err)
 	case final(err):
 		log.ErrorContext(ctx, "Discord rejects the message", "err", err)
-		d.giveUp(ctx, it, "rejected")
-	case ctx.Err() != nil:
-		// Stopping: it is "sending" in the store and the next start decides.
+		d.conclude(ctx, it, "rejected")
 	default:
 		log.WarnContext(ctx, "message not sent yet", "err", err)
-		var de *discord.Error
-		it.maybe = it.maybe || !errors.As(err, &de) || de.Maybe
+		it.maybe = it.maybe || maybe(err)
 		d.again(it, err)
 	}
+}
+
+// asText puts text in place of a report's embeds where Discord takes no embeds
+// in the channel: it refuses them like any message. It reports whether there is
+// something else to send now.
+func (d *delivery) asText(ctx context.Context, it *item) bool {
+	if d.replain == nil || it.Part.Part > 0 || plainText(it.Body) != "" {
+		return false
+	}
+	ok := false
+	d.h.retry(ctx, "text instead of embeds", func(ctx context.Context) (err error) {
+		ok, err = d.replain(ctx, it.Channel)
+		return err
+	})
+	if !ok {
+		return false
+	}
+	d.h.plainly(it.Channel)
+	d.mu.Lock()
+	c := d.channels[it.Channel]
+	for k, other := range d.byKey {
+		if k.Channel == it.Channel {
+			other.done = true
+			delete(d.byKey, k)
+		}
+	}
+	d.mu.Unlock()
+	d.h.retry(ctx, "read parts", func(ctx context.Context) error { return d.load(ctx, []store.Channel{c}) })
+	return true
+}
+
+// look finds out whether an earlier try arrived, and draws the consequence
+// where it did, or may have and can't be seen.
+func (d *delivery) look(ctx context.Context, it *item) (sight, error) {
+	id, s, err := d.h.find(ctx, it.Part)
+	switch s {
+	case arrived:
+		d.arrived(ctx, it, id)
+	case absent:
+		it.maybe = false
+	case hidden:
+		d.h.log.WarnContext(ctx, "cannot see whether the message arrived; taken as sent",
+			"channel", it.Channel, "slot", d.slot, "part", it.Part.Part, "err", err)
+		d.h.retry(ctx, "reason", func(ctx context.Context) error { return d.h.reason(ctx, takenAsSent(it.Part)) })
+		d.arrived(ctx, it, 0)
+	}
+	return s, err
+}
+
+// conclude gives a part up, unless it arrived after all. It reports whether the
+// part is given up for sure.
+func (d *delivery) conclude(ctx context.Context, it *item, reason string) bool {
+	if it.maybe {
+		switch s, _ := d.look(ctx, it); s {
+		case unsure:
+			d.leave(ctx, it, reason)
+			return false
+		case absent:
+		default:
+			return false
+		}
+	}
+	if it.Part.Part > 0 && reason == "discord_down" {
+		// The parts before it are out: settle sends the rest.
+		d.leave(ctx, it, reason)
+		return false
+	}
+	d.giveUp(ctx, it, reason)
+	return true
+}
+
+// leave lets the channel go on while it is not known whether the part arrived,
+// or the rest of its report waits: its games stay with this report until settle
+// ends it.
+func (d *delivery) leave(ctx context.Context, it *item, reason string) {
+	d.mu.Lock()
+	d.dead[it.Channel] = true
+	it.done = true
+	d.mu.Unlock()
+	d.h.log.WarnContext(ctx, "report left open, to be settled later", "channel", it.Channel, "slot", d.slot)
+	now := time.Now()
+	d.h.retry(ctx, "leave", func(ctx context.Context) error {
+		c, err := d.h.o.Store.Channel(ctx, it.Channel)
+		if err != nil {
+			return err
+		}
+		if c.NextSlot.Equal(d.slot) {
+			if err := d.h.o.Store.SetNextSlot(ctx, c.ID, d.h.next(c, later(d.slot, now))); err != nil {
+				return err
+			}
+		}
+		return d.h.reason(ctx, store.Reason{Channel: c.ID, Slot: d.slot, Code: reason, At: now})
+	})
 }
 
 // arrived marks a part sent. The store must take it: until it does, the part
@@ -335,10 +467,18 @@ func (d *delivery) arrived(ctx context.Context, it *item, id store.MessageID) {
 	d.mu.Unlock()
 	next := d.h.next(c, later(d.slot, now))
 	if !d.h.retry(ctx, "mark sent", func(ctx context.Context) error {
-		return d.h.o.Store.Sent(ctx, it.PartKey, id, now, late, next)
+		err := d.h.o.Store.Sent(ctx, it.PartKey, id, now, late, next)
+		if errors.Is(err, store.ErrNotFound) {
+			return nil // the channel, or what it showed, was deleted meanwhile
+		}
+		return err
 	}) {
+		if ctx.Err() == nil {
+			d.finish(it) // settle looks it up
+		}
 		return
 	}
+	d.trusted(it.Channel)
 	d.sent.Add(1)
 	for {
 		was := d.last.Load()
@@ -350,6 +490,13 @@ func (d *delivery) arrived(ctx context.Context, it *item, id store.MessageID) {
 	d.finish(it)
 	if d.h.o.Hooks.Sent != nil {
 		d.h.o.Hooks.Sent(it.Part, late)
+	}
+}
+
+// trusted ends a trial: Discord takes the channel's messages.
+func (d *delivery) trusted(id store.ChannelID) {
+	if _, on := d.h.trial(id); on {
+		d.h.log.Info("channel resumed", "channel", id)
 	}
 }
 
@@ -365,7 +512,7 @@ func (d *delivery) again(it *item, err error) {
 	wait = max(wait, retryAfter(err))
 	d.mu.Lock()
 	it.tries++
-	it.notBefore = earlier(time.Now().Add(wait), later(d.deadline, time.Now()).Add(10*time.Millisecond))
+	it.notBefore = earlier(time.Now().Add(wait), later(it.deadline, time.Now()).Add(10*time.Millisecond))
 	d.mu.Unlock()
 }
 
@@ -381,52 +528,28 @@ func (d *delivery) giveUp(ctx context.Context, it *item, reason string) {
 	})
 }
 
-// refuse counts the refusal; the third slot in a row pauses the channel. Its
-// settings stay.
+// refuse counts the refusal; the third slot in a row pauses the channel, the
+// first where it was on trial. Its settings stay.
 func (d *delivery) refuse(ctx context.Context, it *item, err error) {
 	why := refusal(err)
-	d.giveUp(ctx, it, why)
+	if !d.conclude(ctx, it, why) {
+		return
+	}
 	n := 0
 	d.h.retry(ctx, "count a refusal", func(ctx context.Context) (e error) {
 		n, e = d.h.o.Store.ChannelRefused(ctx, it.Channel, d.slot)
 		return e
 	})
-	if n >= proofs {
+	since, trial := d.h.trial(it.Channel)
+	if !trial {
+		since = time.Now()
+	}
+	if n >= proofs || trial {
 		d.h.retry(ctx, "pause", func(ctx context.Context) error {
-			return d.h.o.Store.PauseChannel(ctx, it.Channel, why, time.Now())
+			return d.h.o.Store.PauseChannel(ctx, it.Channel, why, since)
 		})
 		d.h.log.WarnContext(ctx, "channel paused", "channel", it.Channel, "why", why)
 	}
-}
-
-// find looks among the channel's newest messages for the part: ours carries the
-// slot, and the part in its milliseconds, as its embed's timestamp.
-//
-// Discord shows a bot that may not read the history an empty list: then, as
-// with an error, it is not known.
-func (d *delivery) find(ctx context.Context, it *item) (id store.MessageID, found, readable bool, err error) {
-	try, cancel := context.WithTimeout(ctx, tryTime)
-	defer cancel()
-	msgs, err := d.h.o.Discord.Newest(try, int64(it.Channel), 50)
-	if err != nil {
-		return 0, false, true, err
-	}
-	var self int64
-	if d.h.o.Self != nil {
-		self = d.h.o.Self()
-	}
-	want := d.slot.Add(time.Duration(it.Part.Part) * time.Millisecond)
-	for _, m := range msgs {
-		if self != 0 && m.AuthorID != self {
-			continue
-		}
-		for _, t := range m.EmbedTimestamps {
-			if t.Equal(want) {
-				return store.MessageID(m.ID), true, true, nil
-			}
-		}
-	}
-	return 0, false, len(msgs) > 0, nil
 }
 
 // refused: Discord will not let us into this channel now.

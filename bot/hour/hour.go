@@ -10,6 +10,7 @@ package hour
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -49,6 +50,7 @@ type Poster interface {
 	Post(ctx context.Context, channel int64, body json.RawMessage, nonce string) (int64, error)
 	Edit(ctx context.Context, channel, message int64, body json.RawMessage) error
 	Newest(ctx context.Context, channel int64, most int) ([]discord.Message, error)
+	Channel(ctx context.Context, id int64) (discord.Channel, error)
 	Warm(ctx context.Context) error
 }
 
@@ -112,11 +114,25 @@ type Hour struct {
 	// rates are what the last slots taught, to plan the next one.
 	gamesPerPlayer float64
 	ranksPerPlayer float64
-	// asked are players being refreshed for a person, by channel.
-	soon map[store.PlayerID]bool
+	// caughtUp are the slots that were served late, by Unix milliseconds: each
+	// is once.
+	caughtUp map[int64]bool
+	// plain are the channels that took no embeds lately, and until when they
+	// get text without trying.
+	plain map[store.ChannelID]time.Time
+	// trials are the channels that were resumed to see whether Discord takes
+	// their messages again, with the time of their pause.
+	trials map[store.ChannelID]time.Time
+	// floors are the numbers of matches that ended before anybody followed the
+	// player: those below were played even earlier.
+	floors map[floorKey]int64
 
-	background sync.WaitGroup
-	soonCh     chan soonRank
+	soon chan soonRank
+
+	// edits are those under way, as the store's note has them; who holds editing
+	// may use them.
+	editing chan struct{}
+	edits   map[editKey]pendingEdit
 }
 
 // New checks nothing and starts nothing; Run does the work.
@@ -137,8 +153,13 @@ func New(o Options) *Hour {
 		runs:           map[int64]*run{},
 		gamesPerPlayer: 1,
 		ranksPerPlayer: 0.5,
-		soon:           map[store.PlayerID]bool{},
-		soonCh:         make(chan soonRank, 1024),
+		caughtUp:       map[int64]bool{},
+		plain:          map[store.ChannelID]time.Time{},
+		trials:         map[store.ChannelID]time.Time{},
+		floors:         map[floorKey]int64{},
+		soon:           make(chan soonRank, 1024),
+		editing:        make(chan struct{}, 1),
+		edits:          map[editKey]pendingEdit{},
 	}
 }
 
@@ -165,13 +186,19 @@ func (h *Hour) Run(ctx context.Context) error {
 	c.Start()
 	var work sync.WaitGroup
 	work.Go(func() { h.rankSoonLoop(ctx) })
-	h.retry(ctx, "resume", func(ctx context.Context) error {
-		late, err := h.resume(ctx)
-		for _, slot := range late {
-			h.start(ctx, &work, slot, true)
-		}
+	work.Go(func() { h.probeLoop(ctx) })
+	h.retry(ctx, "rehearsal", func(ctx context.Context) error { return h.rehearse(ctx, time.Now()) })
+	h.retry(ctx, "edits", h.resumeEdits) // before anything is told
+	var late []time.Time
+	h.retry(ctx, "resume", func(ctx context.Context) (err error) {
+		late, err = h.overdue(ctx, time.Now())
 		return err
 	})
+	// What went out before the stop decides what the late reports may tell.
+	h.settle(ctx, "missed", settleTime)
+	for _, slot := range late {
+		h.start(ctx, &work, slot, true)
+	}
 	h.loop(ctx, &work)
 	<-c.Stop().Done()
 	work.Wait()
@@ -208,6 +235,15 @@ func (h *Hour) loop(ctx context.Context, work *sync.WaitGroup) {
 // will, zero where a wake-up by cron comes first anyway.
 func (h *Hour) launch(ctx context.Context, work *sync.WaitGroup) (time.Time, error) {
 	now := time.Now()
+	// A slot may pass without a run: the database was away, the machine slept,
+	// or somebody registered in its last moment.
+	late, err := h.overdue(ctx, now)
+	if err != nil {
+		return time.Time{}, err
+	}
+	for _, slot := range late {
+		h.start(ctx, work, slot, true)
+	}
 	horizon := now.Add(h.earliest() + h.o.Clock.Scale(15*time.Minute))
 	var wake time.Time
 	for at := now; ; {
@@ -242,6 +278,17 @@ func (h *Hour) running(slot time.Time) bool {
 	return h.runs[slot.UnixMilli()] != nil
 }
 
+// serving lists the slots that are being served.
+func (h *Hour) serving() map[int64]bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	slots := make(map[int64]bool, len(h.runs))
+	for slot := range h.runs {
+		slots[slot] = true
+	}
+	return slots
+}
+
 // start serves slot in a goroutine that work waits for. late: its time is over
 // already.
 func (h *Hour) start(ctx context.Context, work *sync.WaitGroup, slot time.Time, late bool) {
@@ -264,10 +311,16 @@ func (h *Hour) start(ctx context.Context, work *sync.WaitGroup, slot time.Time, 
 	})
 }
 
+// wrongTries is how often something is tried that fails for another reason than
+// that the database is away.
+const wrongTries = 5
+
 // retry repeats f, with growing pauses, until it succeeds or ctx ends: a
-// database that is away comes back.
+// database that is away comes back. Another error may pass too, since rows come
+// and go, but not for ever. It reports whether f succeeded.
 func (h *Hour) retry(ctx context.Context, what string, f func(context.Context) error) bool {
-	for wait := 250 * time.Millisecond; ; wait = min(2*wait, 10*time.Second) {
+	wrong := 0
+	for wait := 250 * time.Millisecond; ; wait = min(2*wait, 5*time.Second) {
 		err := f(ctx)
 		if err == nil {
 			return true
@@ -275,7 +328,13 @@ func (h *Hour) retry(ctx context.Context, what string, f func(context.Context) e
 		if ctx.Err() != nil {
 			return false
 		}
-		h.log.ErrorContext(ctx, "store does not answer, trying again", "doing", what, "err", err, "wait", wait)
+		if !errors.Is(err, store.ErrUnavailable) {
+			if wrong++; wrong == wrongTries {
+				h.log.ErrorContext(ctx, "given up", "doing", what, "err", err)
+				return false
+			}
+		}
+		h.log.ErrorContext(ctx, "not done, trying again", "doing", what, "err", err, "wait", wait)
 		if !sleep(ctx, wait) {
 			return false
 		}

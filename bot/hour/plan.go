@@ -32,7 +32,7 @@ func (h *Hour) margin() time.Duration {
 // startOf computes when fetching for slot must begin: as late as the limits
 // allow, for fresh data.
 func (h *Hour) startOf(ctx context.Context, slot time.Time) (time.Time, error) {
-	due, err := h.o.Store.DuePlayers(ctx, slot)
+	due, err := h.duePlayers(ctx, slot)
 	if err != nil {
 		return time.Time{}, err
 	}
@@ -107,57 +107,53 @@ func rankDue(p store.Player, now time.Time) bool {
 	return p.RanksAt.IsZero() || p.RanksWanted || now.Sub(p.RanksAt) >= rankAge
 }
 
-// resume puts right what a stop left and returns the slots that are over but
-// fresh enough to be served late: one report a channel, for the newest slot it
-// missed, never a flood. Channels that missed more wait for their next hour;
-// their games are in it.
-func (h *Hour) resume(ctx context.Context) ([]time.Time, error) {
-	now := time.Now()
-	if err := h.rehearse(ctx, now); err != nil {
-		return nil, err
-	}
+// overdue decides what becomes of the channels whose slot passed while nobody
+// served it, and returns the slots that are fresh enough to be served late: one
+// report a channel, for the newest slot it missed, never a flood. Channels that
+// missed more wait for their next hour; their games are in it.
+func (h *Hour) overdue(ctx context.Context, now time.Time) ([]time.Time, error) {
+	// Before the channels are read: a run that ends in between moves its own.
+	serving := h.serving()
 	due, err := h.o.Store.DueChannels(ctx, now)
 	if err != nil {
 		return nil, err
 	}
 	late := map[int64]time.Time{}
 	for _, c := range due {
-		slot, err := h.overdue(ctx, c, now)
+		if serving[c.NextSlot.UnixMilli()] {
+			continue
+		}
+		slot, err := h.serveNext(ctx, c, now)
 		if err != nil {
 			return nil, err
 		}
-		if !slot.After(now) {
+		if !slot.IsZero() && !slot.After(now) {
 			late[slot.UnixMilli()] = slot
 		}
 	}
-	// What is left open belongs to a slot that nobody serves any more.
-	unfinished, err := h.o.Store.Unfinished(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, r := range unfinished {
-		c, err := h.o.Store.Channel(ctx, r.Channel)
-		if err != nil && !errors.Is(err, store.ErrNotFound) {
-			return nil, err
-		}
-		if err == nil && c.NextSlot.Equal(r.Slot) {
-			continue
-		}
-		if err := h.o.Store.Skip(ctx, r.Channel, r.Slot, "missed", now, c.NextSlot); err != nil {
-			return nil, err
-		}
-	}
 	slots := make([]time.Time, 0, len(late))
-	for _, t := range late {
+	h.mu.Lock()
+	for ms, t := range late {
+		h.caughtUp[ms] = true
 		slots = append(slots, t)
 	}
+	for ms := range h.caughtUp {
+		if now.Sub(time.UnixMilli(ms)) > h.o.Clock.Scale(2*time.Hour) {
+			delete(h.caughtUp, ms)
+		}
+	}
+	h.mu.Unlock()
 	sort.Slice(slots, func(i, j int) bool { return slots[i].Before(slots[j]) })
 	return slots, nil
 }
 
-// overdue decides which slot a channel that missed one is served next.
-func (h *Hour) overdue(ctx context.Context, c store.Channel, now time.Time) (time.Time, error) {
-	fresh := func(t time.Time) bool { return now.Sub(t) <= h.o.Clock.Scale(30*time.Minute) }
+// serveNext decides which slot a channel that missed one is served next.
+func (h *Hour) serveNext(ctx context.Context, c store.Channel, now time.Time) (time.Time, error) {
+	fresh := func(t time.Time) bool {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		return now.Sub(t) <= h.o.Clock.Scale(30*time.Minute) && !h.caughtUp[t.UnixMilli()]
+	}
 	// A report on its way is finished, not begun again for a later slot.
 	if r, err := h.o.Store.Report(ctx, c.ID, c.NextSlot); err == nil && r.State == store.ReportSending && fresh(c.NextSlot) {
 		return c.NextSlot, nil
@@ -173,10 +169,62 @@ func (h *Hour) overdue(ctx context.Context, c store.Channel, now time.Time) (tim
 	}
 	h.log.InfoContext(ctx, "hours were missed", "channel", c.ID, "slot", c.NextSlot, "next", slot)
 	err := h.o.Store.SetNextSlot(ctx, c.ID, slot)
-	if err == nil {
+	if err == nil && c.NextSlot.After(c.LastSlot) {
 		err = h.reason(ctx, store.Reason{Channel: c.ID, Slot: c.NextSlot, Code: "missed", At: now})
 	}
 	return slot, err
+}
+
+// duePlayers lists whom to read for slot: the players of the channels that
+// chime at it, but those who were read for it, or for a later one, already.
+func (h *Hour) duePlayers(ctx context.Context, slot time.Time) ([]store.DuePlayer, error) {
+	due, err := h.o.Store.DuePlayers(ctx, slot)
+	if err != nil {
+		return nil, err
+	}
+	channels, err := h.o.Store.DueChannels(ctx, slot)
+	if err != nil {
+		return nil, err
+	}
+	var ours []store.ChannelID
+	for _, c := range channels {
+		if c.NextSlot.Equal(slot) {
+			ours = append(ours, c.ID)
+		}
+	}
+	if len(ours) < len(channels) {
+		// Some chime earlier: their own run reads their players, and as late as
+		// their own hour allows.
+		if due, err = h.playersOf(ctx, ours); err != nil {
+			return nil, err
+		}
+	}
+	unread := due[:0]
+	for _, p := range due {
+		if p.RefreshedSlot.Before(slot) {
+			unread = append(unread, p)
+		}
+	}
+	return unread, nil
+}
+
+// playersOf lists the players of these channels, once each.
+func (h *Hour) playersOf(ctx context.Context, channels []store.ChannelID) ([]store.DuePlayer, error) {
+	var all []store.DuePlayer
+	seen := map[store.PlayerID]bool{}
+	for _, id := range channels {
+		players, err := h.o.Store.DuePlayersOf(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range players {
+			if !seen[p.ID] {
+				seen[p.ID] = true
+				all = append(all, p)
+			}
+		}
+	}
+	return all, nil
 }
 
 // rehearse moves next slots that belong to an hour of another length: a

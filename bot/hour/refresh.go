@@ -1,8 +1,12 @@
 package hour
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -157,11 +161,28 @@ func (r *refresher) meet(p store.DuePlayer, puuid riot.PUUID) {
 func (r *refresher) fail(ctx context.Context, p store.DuePlayer, err error) {
 	cause := causeOf(err)
 	r.mu.Lock()
+	if before := r.failed[p.ID]; cause == CauseTime && before != "" {
+		cause = before // that is why there was no time
+	}
 	r.failed[p.ID] = cause
 	r.mu.Unlock()
 	if ctx.Err() == nil {
 		r.h.log.WarnContext(ctx, "player not read", "player", p.ID, "platform", p.Platform, "cause", cause, "err", err)
 	}
+}
+
+// failure is why the player could not be read, "" where that is not known.
+func (r *refresher) failure(id store.PlayerID) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.failed[id]
+}
+
+// unread are the games on the player's list that have no body.
+func (r *refresher) unread(id store.PlayerID) []store.Reason {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.unreadable[id])
 }
 
 func causeOf(err error) string {
@@ -222,10 +243,7 @@ func (r *refresher) player(ctx context.Context, p store.DuePlayer, ranks chan<- 
 
 // finish records that the player is read whole.
 func (r *refresher) finish(ctx context.Context, p store.DuePlayer, ranksWanted bool) {
-	slot := r.slot
-	if slot.IsZero() {
-		slot = p.RefreshedSlot
-	}
+	slot := later(r.slot, p.RefreshedSlot) // a later slot's run may have read the player too
 	if err := r.h.o.Store.Refreshed(ctx, p.ID, slot, time.Now(), ranksWanted); err != nil {
 		r.fail(ctx, p, err)
 		return
@@ -260,18 +278,29 @@ func (r *refresher) list(ctx context.Context, api Riot, p *store.DuePlayer) (rio
 	if err != nil && !riot.IsKind(err, riot.KindNotFound) {
 		return "", err
 	}
-	texts := make([]string, len(ids))
-	for i, id := range ids {
-		texts[i] = string(id)
-	}
 	key := r.h.keyOf(*p)
+	texts := make([]string, 0, len(ids))
+	for _, id := range ids {
+		if !r.h.below(p.ID, id) {
+			texts = append(texts, string(id))
+		}
+	}
 	wanted, err := r.h.o.Store.Listed(ctx, p.ID, key, texts, time.Now())
 	if err != nil {
 		return "", err
 	}
+	// The newest first, so that the first one that is too old ends it.
+	slices.SortStableFunc(wanted, func(a, b store.MatchToRead) int {
+		return cmp.Compare(number(riot.MatchID(b.ID)), number(riot.MatchID(a.ID)))
+	})
 	var broken error
 	for _, w := range wanted {
-		if err := r.match(ctx, api, key, riot.MatchID(w.ID)); err != nil {
+		id := riot.MatchID(w.ID)
+		if r.h.below(p.ID, id) {
+			continue
+		}
+		m, err := r.match(ctx, api, key, id)
+		if err != nil {
 			switch code := unreadable(err); code {
 			case "":
 				broken = err // the others may still be had
@@ -282,6 +311,10 @@ func (r *refresher) list(ctx context.Context, api Riot, p *store.DuePlayer) (rio
 				})
 				r.mu.Unlock()
 			}
+			continue
+		}
+		if m.End.Before(oldest(*p)) {
+			r.h.setFloor(p.ID, id)
 		}
 	}
 	return puuid, broken
@@ -301,9 +334,9 @@ func unreadable(err error) string {
 		return ""
 	}
 	switch re.Kind {
-	case riot.KindNotFound:
-		return codeAbsent
-	case riot.KindForbidden, riot.KindRejected:
+	case riot.KindNotFound, riot.KindRejected:
+		return codeAbsent // not for ever: some tries follow
+	case riot.KindForbidden:
 		return codeForbidden
 	case riot.KindAborted:
 		return codeAborted
@@ -321,17 +354,30 @@ func (r *refresher) resolve(ctx context.Context, api Riot, p store.DuePlayer) (r
 	if err != nil {
 		return "", err
 	}
-	if err := r.h.o.Store.SetPUUID(ctx, p.ID, r.h.keyOf(p), string(a.PUUID)); err != nil {
+	err = r.h.o.Store.SetPUUID(ctx, p.ID, r.h.keyOf(p), string(a.PUUID))
+	if errors.Is(err, store.ErrTaken) {
+		return "", errNoName // the name is somebody else's by now
+	}
+	if err != nil {
 		return "", err
 	}
 	r.meet(p, a.PUUID)
 	return a.PUUID, nil
 }
 
+// oldest is the end before which no game of the player's is told anywhere, with
+// room for games that Riot lists late.
+func oldest(p store.DuePlayer) time.Time {
+	return later(p.Since, time.Now().Add(-window)).Add(-overlap)
+}
+
 // ids lists the player's matches since the earliest registration, newest first.
 // More than one page is asked for only where a whole page is new.
+//
+// Riot may ignore the start time: then a page holds what was played years ago,
+// and one of its games tells.
 func (r *refresher) ids(ctx context.Context, api Riot, p store.DuePlayer, puuid riot.PUUID) ([]riot.MatchID, error) {
-	since := later(p.Since, time.Now().Add(-window)).Add(-overlap)
+	since := oldest(p)
 	var all []riot.MatchID
 	for n := range pages {
 		ids, err := api.MatchIDs(ctx, riot.Platform(p.Platform), puuid, riot.MatchIDsQuery{Since: since, Start: n * page, Count: page})
@@ -350,15 +396,60 @@ func (r *refresher) ids(ctx context.Context, api Riot, p store.DuePlayer, puuid 
 		if err != nil {
 			return nil, err
 		}
-		if len(known) > 0 {
+		last := slices.MinFunc(ids, func(a, b riot.MatchID) int { return cmp.Compare(number(a), number(b)) })
+		if len(known) > 0 || r.h.below(p.ID, last) {
 			break
+		}
+		m, err := r.match(ctx, api, r.h.keyOf(p), last)
+		switch {
+		case err != nil && unreadable(err) == "":
+			return nil, err
+		case err == nil && m.End.Before(since):
+			r.h.setFloor(p.ID, last)
+			return all, nil
 		}
 	}
 	return all, nil
 }
 
+// floorKey names a floor: matches are numbered in the order of their beginning
+// on each platform.
+type floorKey struct {
+	player   store.PlayerID
+	platform riot.Platform
+}
+
+// below reports whether the match is known to be too old for the player.
+func (h *Hour) below(player store.PlayerID, id riot.MatchID) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	floor, ok := h.floors[floorKey{player, id.Platform()}]
+	n := number(id)
+	return ok && n >= 0 && n < floor
+}
+
+// setFloor notes that the match is too old for the player, and so are those
+// with a smaller number: no game lasts as long as the room that oldest leaves.
+func (h *Hour) setFloor(player store.PlayerID, id riot.MatchID) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	k := floorKey{player, id.Platform()}
+	h.floors[k] = max(h.floors[k], number(id))
+}
+
+// number is the match's number on its platform, -1 where it can't be read: such
+// a match is below nothing.
+func number(id riot.MatchID) int64 {
+	_, digits, _ := strings.Cut(string(id), "_")
+	n, err := strconv.ParseInt(digits, 10, 64)
+	if err != nil {
+		return -1
+	}
+	return n
+}
+
 // match fetches and stores a match, once for all who ask.
-func (r *refresher) match(ctx context.Context, api Riot, key string, id riot.MatchID) error {
+func (r *refresher) match(ctx context.Context, api Riot, key string, id riot.MatchID) (*riot.Match, error) {
 	k := flightKey{key, id}
 	r.mu.Lock()
 	f, there := r.flights[k]
@@ -370,9 +461,9 @@ func (r *refresher) match(ctx context.Context, api Riot, key string, id riot.Mat
 	if there {
 		select {
 		case <-f.done:
-			return f.err
+			return f.match, f.err
 		case <-ctx.Done():
-			return ctx.Err()
+			return nil, ctx.Err()
 		}
 	}
 	f.match, f.err = api.Match(ctx, id)
@@ -385,7 +476,7 @@ func (r *refresher) match(ctx context.Context, api Riot, key string, id riot.Mat
 		r.mu.Unlock()
 	}
 	close(f.done)
-	return f.err
+	return f.match, f.err
 }
 
 // keep stores what a fetch brought: the body, or why there is none.
@@ -400,6 +491,9 @@ func (r *refresher) keep(ctx context.Context, key string, id riot.MatchID, m *ri
 	}
 	switch unreadable(err) {
 	case codeAbsent:
+		if r.slot.IsZero() {
+			return nil // somebody who asks again and again must not use up the tries
+		}
 		return r.h.o.Store.MatchFailed(ctx, string(id), store.MatchAbsent, now)
 	case codeForbidden:
 		return r.h.o.Store.MatchFailed(ctx, string(id), store.MatchForbidden, now)
@@ -481,17 +575,19 @@ func (r *refresher) readRanks(ctx context.Context, j rankJob) (moved bool, err e
 		}
 	}
 	entries, err := api.LeagueEntries(ctx, platform, j.puuid)
-	if err != nil {
+	gone := riot.IsKind(err, riot.KindNotFound)
+	if err != nil && !gone {
 		return false, err
 	}
-	if len(entries) == 0 && !elsewhere && !j.p.RanksAt.IsZero() {
+	if len(entries) == 0 && !elsewhere && (gone || !j.p.RanksAt.IsZero()) {
 		// Unranked, or moved to another platform: the rank is no longer here.
 		now, err := r.home(ctx, api, j)
 		if err != nil && !riot.IsKind(err, riot.KindNotFound) {
 			return false, err
 		}
 		if err == nil && now != platform {
-			if entries, err = api.LeagueEntries(ctx, now, j.puuid); err != nil {
+			entries, err = api.LeagueEntries(ctx, now, j.puuid)
+			if err != nil && !riot.IsKind(err, riot.KindNotFound) {
 				return false, err
 			}
 		}
@@ -613,7 +709,7 @@ func (h *Hour) RanksSoon(player store.PlayerID, channel store.ChannelID) {
 	}
 	h.mu.Unlock()
 	select {
-	case h.soonCh <- soonRank{player, channel}:
+	case h.soon <- soonRank{player, channel}:
 	default:
 	}
 }
@@ -623,7 +719,7 @@ func (h *Hour) rankSoonLoop(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case s := <-h.soonCh:
+		case s := <-h.soon:
 			if err := h.rankSoon(ctx, s); err != nil && ctx.Err() == nil {
 				h.log.WarnContext(ctx, "rank of a new player not read", "player", s.player, "channel", s.channel, "err", err)
 			}

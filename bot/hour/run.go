@@ -2,6 +2,7 @@ package hour
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -27,6 +28,17 @@ type run struct {
 	done  int
 	// dirty channels got a new player since they were rendered.
 	dirty map[store.ChannelID]bool
+	// noted are the reasons for /why that were recorded, or are about to be:
+	// each once a slot. toNote are those still to record.
+	noted  map[notedKey]bool
+	toNote []store.Reason
+}
+
+type notedKey struct {
+	channel store.ChannelID
+	player  store.PlayerID
+	match   string
+	code    string
 }
 
 // open is a channel whose report for the slot is not over.
@@ -38,8 +50,13 @@ type open struct {
 	known bool
 	// facts are those of the first rendering: what was shown before this slot.
 	facts store.Facts
-	// missing players at the newest rendering.
-	missing map[store.PlayerID]bool
+	// missing players at the newest rendering, and why.
+	missing map[store.PlayerID]string
+	// unseen is the newest rendering that may have been edited in though no
+	// answer said so; nil: none.
+	unseen *pendingEdit
+	// edited is when news was last edited in for sure.
+	edited time.Time
 }
 
 func newRun(h *Hour, slot time.Time, late bool) *run {
@@ -50,6 +67,7 @@ func newRun(h *Hour, slot time.Time, late bool) *run {
 		open:  map[store.ChannelID]*open{},
 		total: map[store.PlayerID]bool{},
 		dirty: map[store.ChannelID]bool{},
+		noted: map[notedKey]bool{},
 	}
 	r.r.onRead = r.progress
 	return r
@@ -98,10 +116,15 @@ func (r *run) serve(ctx context.Context) {
 	}
 	log.InfoContext(ctx, "fetching", "channels", n, "ahead", time.Until(r.slot).Round(time.Second))
 
+	// The games of a report that was left open belong to it until it is settled.
+	var settling sync.WaitGroup
+	settling.Go(func() { h.settle(ctx, "discord_down", min(time.Until(until), settleTime)) })
+	pause := min(5*time.Second, h.o.Clock.Scale(30*time.Second))
 	for first := true; ctx.Err() == nil; first = false {
 		fetch, cancel := context.WithDeadline(ctx, until)
 		h.retry(fetch, "refresh", r.refresh)
 		cancel()
+		settling.Wait()
 		h.retry(ctx, "compose", func(ctx context.Context) error { return r.compose(ctx, false) })
 		if first {
 			h.learn(len(r.total), int(r.r.games.Load()), int(r.r.ranks.Load()))
@@ -109,9 +132,15 @@ func (r *run) serve(ctx context.Context) {
 		if r.late {
 			break
 		}
-		// Somebody may register, or change hours, until the last moment.
-		reached, poked := sleepUntil(ctx, until, r.pokes)
-		if reached || !poked {
+		// Somebody may register, or change hours, until the last moment, and who
+		// could not be read a moment ago perhaps can be now.
+		next := until
+		if r.waiting() {
+			next = earlier(until, time.Now().Add(pause))
+			pause *= 2
+		}
+		sleepUntil(ctx, next, r.pokes)
+		if !time.Now().Before(until) {
 			break
 		}
 	}
@@ -121,7 +150,7 @@ func (r *run) serve(ctx context.Context) {
 	// Whoever is missing now goes out partial.
 	h.retry(ctx, "compose", func(ctx context.Context) error { return r.compose(ctx, true) })
 
-	d := newDelivery(h, r.slot, r.late)
+	d := newDelivery(h, r.slot, r.late, r.asText)
 	if !r.late {
 		if reached, _ := sleepUntil(ctx, r.slot.Add(-min(5*time.Second, h.o.Clock.Scale(5*time.Minute))), nil); reached {
 			warm, cancel := context.WithDeadline(ctx, r.slot.Add(-100*time.Millisecond))
@@ -165,16 +194,54 @@ func (r *run) due(ctx context.Context) ([]store.Channel, error) {
 
 // refresh reads the players who are due and not yet read for this slot.
 func (r *run) refresh(ctx context.Context) error {
-	due, err := r.h.o.Store.DuePlayers(ctx, r.slot)
+	due, err := r.h.duePlayers(ctx, r.slot)
 	if err != nil {
 		return err
 	}
-	r.mu.Lock()
+	return r.readSome(ctx, due)
+}
+
+// refreshMissing reads, after the hour, who was missing: their channels are not
+// due any more where a partial report is out.
+func (r *run) refreshMissing(ctx context.Context) error {
+	missing := map[store.PlayerID]bool{}
+	var channels []store.ChannelID
+	for _, o := range r.snapshot() {
+		if len(o.missing) == 0 {
+			continue
+		}
+		channels = append(channels, o.channel.ID)
+		for id := range o.missing {
+			missing[id] = true
+		}
+	}
+	due, err := r.h.playersOf(ctx, channels)
+	if err != nil {
+		return err
+	}
+	late := due[:0]
 	for _, p := range due {
+		if missing[p.ID] && p.RefreshedSlot.Before(r.slot) {
+			late = append(late, p)
+		}
+	}
+	return r.readSome(ctx, late)
+}
+
+// readSome reads these players, but those whom Riot said not to know.
+func (r *run) readSome(ctx context.Context, players []store.DuePlayer) error {
+	known := players[:0]
+	for _, p := range players {
+		if r.r.failure(p.ID) != CauseName {
+			known = append(known, p)
+		}
+	}
+	r.mu.Lock()
+	for _, p := range known {
 		r.total[p.ID] = true
 	}
 	r.mu.Unlock()
-	r.r.read(ctx, due)
+	r.r.read(ctx, known)
 	return nil
 }
 
@@ -211,7 +278,8 @@ func (r *run) ages(ctx context.Context) {
 func (r *run) follow(ctx context.Context, d *delivery) {
 	h := r.h
 	// Nothing happened and everybody is known: that is a result.
-	h.retry(ctx, "quiet channels", func(ctx context.Context) error { return r.quiet(ctx) })
+	h.retry(ctx, "quiet channels", r.quiet)
+	h.retry(ctx, "reasons", r.because)
 	until := later(r.slot, time.Now()).Add(h.o.Clock.Scale(15 * time.Minute))
 	if r.late {
 		until = time.Now().Add(h.o.Clock.Scale(15 * time.Minute))
@@ -223,14 +291,16 @@ func (r *run) follow(ctx context.Context, d *delivery) {
 		}
 		pause = min(2*pause, h.o.Clock.Scale(3*time.Minute))
 		fetch, cancel := context.WithDeadline(ctx, until)
-		h.retry(fetch, "refresh", r.refresh)
+		h.retry(fetch, "refresh", r.refreshMissing)
 		cancel()
 		if ctx.Err() != nil {
 			return
 		}
 		h.retry(ctx, "late news", func(ctx context.Context) error { return r.amend(ctx, d) })
-		h.retry(ctx, "quiet channels", func(ctx context.Context) error { return r.quiet(ctx) })
+		h.retry(ctx, "quiet channels", r.quiet)
+		h.retry(ctx, "reasons", r.because)
 	}
+	h.retry(ctx, "edits", r.seeEdits)
 }
 
 // waiting reports whether somebody's news is still missing.
@@ -248,9 +318,10 @@ func (r *run) waiting() bool {
 // quiet ends the channels of which all is known and nothing is to be told.
 func (r *run) quiet(ctx context.Context) error {
 	for _, o := range r.snapshot() {
-		if o.ready || len(o.missing) > 0 {
+		if o.ready || !o.known {
 			continue
 		}
+		r.note(o)
 		if err := r.h.skipped(ctx, o.channel, r.slot, "quiet", time.Now()); err != nil {
 			return err
 		}
@@ -259,14 +330,21 @@ func (r *run) quiet(ctx context.Context) error {
 	return nil
 }
 
-// end closes what is still open: channels of which nothing became known.
+// end closes what is still open.
 func (r *run) end(ctx context.Context) {
 	for _, o := range r.snapshot() {
 		if o.ready {
 			continue // the delivery ended it
 		}
+		reason := "given_up"
+		switch n := len(o.missing); {
+		case n > 0 && n == len(o.facts.Follows):
+			reason = "unknown"
+		case n > 0:
+			reason = "quiet" // so it was with those who are known
+		}
 		r.h.retry(ctx, "end", func(ctx context.Context) error {
-			return r.h.skipped(ctx, o.channel, r.slot, "unknown", time.Now())
+			return r.h.skipped(ctx, o.channel, r.slot, reason, time.Now())
 		})
 	}
 	// A report that was claimed and never ended, or was given up unseen.
@@ -276,12 +354,32 @@ func (r *run) end(ctx context.Context) {
 			return err
 		}
 		for _, c := range left {
-			if err := r.h.skipped(ctx, c, r.slot, "given_up", time.Now()); err != nil {
+			if err := r.endLeft(ctx, c); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+}
+
+// endLeft moves on a channel that is still due at this slot. A report that is
+// over can't be skipped: then somebody set the channel back to its slot.
+func (r *run) endLeft(ctx context.Context, c store.Channel) error {
+	rep, err := r.h.o.Store.Report(ctx, c.ID, r.slot)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	switch {
+	case err == nil && rep.State >= store.ReportSent:
+		return r.h.o.Store.SetNextSlot(ctx, c.ID, r.h.next(c, later(r.slot, time.Now())))
+	case err == nil && rep.State == store.ReportSending:
+		// Its delivery was given up in the middle: it may have arrived.
+		if err := r.h.o.Store.SetNextSlot(ctx, c.ID, r.h.next(c, later(r.slot, time.Now()))); err != nil {
+			return err
+		}
+		return r.h.reason(ctx, store.Reason{Channel: c.ID, Slot: r.slot, Code: "given_up", At: time.Now()})
+	}
+	return r.h.skipped(ctx, c, r.slot, "given_up", time.Now())
 }
 
 func (r *run) snapshot() []*open {

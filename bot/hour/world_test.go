@@ -4,7 +4,11 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -44,6 +48,25 @@ type place struct {
 	client  *riot.Client
 	key     string
 	opts    hour.Options
+	logs    *logs
+}
+
+// logs keeps what was logged.
+type logs struct {
+	mu  sync.Mutex
+	buf strings.Builder
+}
+
+func (l *logs) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(b)
+}
+
+func (l *logs) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
 }
 
 func newPlace(t *testing.T, channels int, o riottest.Options, clock schedule.Clock) *place {
@@ -52,7 +75,7 @@ func newPlace(t *testing.T, channels int, o riottest.Options, clock schedule.Clo
 	if o.Limits.App == "" {
 		o.Limits = limits()
 	}
-	p := &place{t: t, world: riottest.NewServer(o), limiter: ratelimit.New(ratelimit.Options{})}
+	p := &place{t: t, world: riottest.NewServer(o), limiter: ratelimit.New(ratelimit.Options{}), logs: &logs{}}
 	p.discord = discordtest.New(discordtest.Options{Token: "t", Latency: 40 * time.Millisecond})
 	t.Cleanup(func() { p.discord.Close() })
 	guild := discordtest.Guild{ID: fmt.Sprint(testServer), Name: "Tests", OwnerID: "1"}
@@ -61,17 +84,19 @@ func newPlace(t *testing.T, channels int, o riottest.Options, clock schedule.Clo
 	}
 	p.discord.AddGuild(guild)
 
-	db, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "day.db"), sqlite.Options{})
+	path := filepath.Join(t.TempDir(), "day.db")
+	if err := os.WriteFile(path, emptyDB, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sqlite.Open(t.Context(), path, sqlite.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { db.Close() })
-	if err := db.Migrate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
 	p.db = &recorder{Store: db, ready: map[slotKey][]string{}, told: map[store.ChannelID]map[string]int{}}
 
-	p.client, err = riot.New(riot.Options{Keys: []string{testKey}, Transport: p.world.Transport(), Limiter: p.limiter})
+	log := slog.New(slog.NewTextHandler(p.logs, nil))
+	p.client, err = riot.New(riot.Options{Keys: []string{testKey}, Transport: p.world.Transport(), Limiter: p.limiter, Logger: log})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,8 +123,13 @@ func newPlace(t *testing.T, channels int, o riottest.Options, clock schedule.Clo
 			return p.limiter.Estimate(at.Key, at.Host, calls)
 		},
 		Discord: rest,
-		Clock:   clock,
-		Names:   plainNames{},
+		Self: func() int64 {
+			id, _ := strconv.ParseInt(p.discord.AppID(), 10, 64)
+			return id
+		},
+		Clock:  clock,
+		Names:  plainNames{},
+		Logger: log,
 	}
 	p.hour = hour.New(p.opts)
 	return p
@@ -177,6 +207,16 @@ func (r *recorder) PutReady(ctx context.Context, rep store.ReadyReport) (bool, e
 	return ok, err
 }
 
+func (r *recorder) Replace(ctx context.Context, rep store.ReadyReport) (bool, error) {
+	ok, err := r.Store.Replace(ctx, rep)
+	if ok && err == nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.ready[slotKey{rep.Channel, rep.Slot.UnixMilli()}] = rep.Games
+	}
+	return ok, err
+}
+
 func (r *recorder) Amend(ctx context.Context, rep store.ReadyReport) error {
 	err := r.Store.Amend(ctx, rep)
 	if err == nil {
@@ -195,8 +235,10 @@ func (r *recorder) Sent(ctx context.Context, p store.PartKey, m store.MessageID,
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		k := slotKey{p.Channel, p.Slot.UnixMilli()}
-		r.slots = append(r.slots, k)
-		r.tell(k, r.ready[k], nil)
+		if !slices.Contains(r.slots, k) { // marking sent is repeated where its answer was lost
+			r.slots = append(r.slots, k)
+			r.tell(k, r.ready[k], nil)
+		}
 	}
 	return err
 }

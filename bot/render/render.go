@@ -45,8 +45,8 @@ const (
 )
 
 // Render makes the messages of a report, in order; one where it fits in one. The
-// first embed of each has the slot as its timestamp, by which our messages are
-// known again.
+// first embed of each has the slot as its timestamp, and the number of the message
+// in its milliseconds, by which our messages are known again.
 func Render(r report.Report, o Options) ([]Message, error) {
 	texts, err := reportTexts()
 	if err != nil {
@@ -77,7 +77,7 @@ func (w *writer) embeds() ([]Message, error) {
 			embeds = append(embeds, p.embed())
 		}
 		if !w.r.Slot.IsZero() {
-			embeds[0].Timestamp = timestamp(w.r.Slot)
+			embeds[0].Timestamp = timestamp(w.r.Slot.Add(time.Duration(i) * time.Millisecond))
 		}
 		if len(pages) > 1 {
 			embeds[len(embeds)-1].Footer = &discordgo.MessageEmbedFooter{Text: fmt.Sprintf("%d/%d", i+1, len(pages))}

@@ -78,18 +78,27 @@ func (s *Store) LastReports(ctx context.Context, channel store.ChannelID, most i
 // PutReady implements store.Reports. It says store.ErrTaken, and changes
 // nothing, where one of the games is in a report of another slot.
 func (s *Store) PutReady(ctx context.Context, v store.ReadyReport) (bool, error) {
-	const what = "put a ready report"
+	// Claim moves a report on to sending, so its state tells all.
+	return s.putReady(ctx, "put a ready report", v, `reports.state < 3`)
+}
+
+// Replace implements store.Reports.
+func (s *Store) Replace(ctx context.Context, v store.ReadyReport) (bool, error) {
+	return s.putReady(ctx, "replace a report", v, `reports.state < 4 AND NOT EXISTS (
+		SELECT 1 FROM parts WHERE parts.channel_id = reports.channel_id AND parts.slot = reports.slot AND parts.state = 3)`)
+}
+
+func (s *Store) putReady(ctx context.Context, what string, v store.ReadyReport, where string) (bool, error) {
 	if len(v.Parts) == 0 {
 		return false, s.wrap(ctx, what, errors.New("it has no parts"))
 	}
 	var put bool
 	err := s.change(ctx, what, func(r runner) error {
-		// Claim moves a report on to sending, so its state tells all.
 		n, err := r.exec(ctx, `
 			INSERT INTO reports (channel_id, slot, state, reason, partial, lateness_ms, over_at)
 			VALUES ($1, $2, 2, '', $3, 0, 0)
 			ON CONFLICT (channel_id, slot) DO UPDATE SET state = 2, partial = excluded.partial
-			WHERE reports.state < 3`, int64(v.Channel), ms(v.Slot), v.Partial)
+			WHERE `+where, int64(v.Channel), ms(v.Slot), v.Partial)
 		if err != nil {
 			return err
 		}

@@ -18,27 +18,27 @@ func testRegister(t *testing.T, w *world) {
 	w.want(err, store.ErrNotFound) // And no player left behind.
 
 	w.home()
-	p, what, err := w.Register(w.ctx, 10, npc("Hide on bush", "k1"), t0, []string{"KR_1", "KR_2", "KR_1"}, 2)
+	p, what, err := w.Register(w.ctx, 10, npc("Calm in rain", "k1"), t0, []string{"KR_1", "KR_2", "KR_1"}, 2)
 	w.must(err)
 	if what != store.RegisteredNew {
 		t.Errorf("registered %d, want a new one", what)
 	}
-	equal(t, "player", p, store.Player{ID: p.ID, Platform: "kr", GameName: "Hide on bush", TagLine: "KR1"})
-	if p.ID == 0 || p.Name() != "Hide on bush#KR1" {
+	equal(t, "player", p, store.Player{ID: p.ID, Platform: "kr", GameName: "Calm in rain", TagLine: "KR1"})
+	if p.ID == 0 || p.Name() != "Calm in rain#KR1" {
 		t.Errorf("player %d %q", p.ID, p.Name())
 	}
 	equal(t, "player read", get[store.Player](w)(w.Player(w.ctx, p.ID)), p)
 
 	// Again: the name follows, since and the baseline stay.
-	np := npc("Hide on bush", "k1")
-	np.GameName = "HIDE ON BUSH"
+	np := npc("Calm in rain", "k1")
+	np.GameName = "CALM IN RAIN"
 	again, what, err := w.Register(w.ctx, 10, np, t0.Add(time.Hour), []string{"KR_3"}, 2)
 	w.must(err)
-	if what != store.RegisteredAlready || again.ID != p.ID || again.GameName != "HIDE ON BUSH" {
+	if what != store.RegisteredAlready || again.ID != p.ID || again.GameName != "CALM IN RAIN" {
 		t.Errorf("again: %d, %+v", what, again)
 	}
 	f := get[[]store.Follow](w)(w.Registrations(w.ctx, 10))
-	if len(f) != 1 || !f[0].Since.Equal(t0) || f[0].ShownName != "Hide on bush#KR1" {
+	if len(f) != 1 || !f[0].Since.Equal(t0) || f[0].ShownName != "Calm in rain#KR1" {
 		t.Errorf("registrations %+v", f)
 	}
 
@@ -235,7 +235,7 @@ func testUnregisterAtOnce(t *testing.T, w *world) {
 func testRiotID(t *testing.T, w *world) {
 	w.home()
 	for _, c := range []struct{ name, tag, asked, askedTag string }{
-		{"Hide on bush", "KR1", "hIDE ON BUSH", "kr1"},
+		{"Calm in rain", "KR1", "cALM IN RAIN", "kr1"},
 		{"éÀÖ", "Ñ", "ÉàÖ", "ñ"},
 		{"ПРИВЕТ", "RU1", "привет", "ru1"},
 		{"한글 이름", "가나", "한글 이름", "가나"},

@@ -102,6 +102,39 @@ func testPutReadyTaken(t *testing.T, w *world) {
 	w.put(other)
 }
 
+func testReplace(t *testing.T, w *world) {
+	w.home("a")
+	w.play("KR_1", t0.Add(-2*time.Hour), "a")
+	w.play("KR_2", t0.Add(-time.Hour), "a")
+	w.put(ready(2, "KR_1"))
+	w.claim(0, 1)
+	// Though it is in sending.
+	if !get[bool](w)(w.Replace(w.ctx, ready(1, "KR_2"))) {
+		t.Fatal("a report in sending was not replaced")
+	}
+	equal(t, "report", w.report(t0), store.Report{Channel: 10, Slot: t0, State: store.ReportReady})
+	parts := get[[]store.Part](w)(w.Parts(w.ctx, 10, t0))
+	if len(parts) != 1 || parts[0].State != store.PartReady || !parts[0].FirstTry.IsZero() {
+		t.Errorf("parts %+v, want one, ready", parts)
+	}
+	equal(t, "games of other slots", w.games(10, t0.Add(time.Hour), t0), []string{"KR_1"})
+
+	// Not once a part was sent, nor when it is over.
+	if !get[bool](w)(w.Replace(w.ctx, ready(2, "KR_2"))) {
+		t.Fatal("a ready report was not replaced")
+	}
+	w.claim(0, 1)
+	w.sent(0)
+	if get[bool](w)(w.Replace(w.ctx, ready(1))) {
+		t.Error("replaced though a part was sent")
+	}
+	w.sent(1)
+	if get[bool](w)(w.Replace(w.ctx, ready(1))) {
+		t.Error("replaced though it was sent")
+	}
+	equal(t, "games of other slots", w.games(10, t0.Add(time.Hour), t0), []string{"KR_1"})
+}
+
 func testClaim(t *testing.T, w *world) {
 	w.home()
 	w.put(ready(3))

@@ -21,6 +21,8 @@ type Opened struct {
 	store.Store
 	// Dump returns all that is in all rows, as text.
 	Dump func(t *testing.T) string
+	// Tables are the tables of the schema with their columns.
+	Tables func(t *testing.T) map[string][]string
 }
 
 // Run tests the stores that open returns, a new and migrated one at each call.
@@ -69,6 +71,7 @@ func Run(t *testing.T, open func(t *testing.T) Opened) {
 		{"plan reports", testPlanReports},
 		{"put ready", testPutReady},
 		{"put ready with a game of another report", testPutReadyTaken},
+		{"replace a report", testReplace},
 		{"claim", testClaim},
 		{"claim by two at once", testClaimAtOnce},
 		{"sent", testSent},
@@ -88,13 +91,26 @@ func Run(t *testing.T, open func(t *testing.T) Opened) {
 		{"counts", testCounts},
 		{"sweep", testSweep},
 		{"sweep keeps what is in use", testSweepKeeps},
+		{"export and import", testExport},
+		{"export of an empty store", testExportEmpty},
+		{"export of every table", testExportAll},
+		{"export of one moment", testExportMoment},
+		{"export into an import", testExportPipe},
+		{"import into a store that is not empty", testImportNotEmpty},
+		{"import by several at once", testImportAtOnce},
+		{"import of a part", testImportCut},
+		{"import of a damaged export", testImportDamaged},
+		{"import and export that fail", testLoadFails},
 		{"everything at once", testAtOnce},
 		{"a context that is over", testContext},
 		{"migrate again", testMigrate},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			c.test(t, &world{Opened: open(t), t: t, ctx: t.Context()})
+			another := func() *world { return &world{Opened: open(t), t: t, ctx: t.Context()} }
+			w := another()
+			w.another = another
+			c.test(t, w)
 		})
 	}
 }
@@ -102,6 +118,15 @@ func Run(t *testing.T, open func(t *testing.T) Opened) {
 // Dump writes down all rows of the tables that the query tables lists, of which
 // it returns the names.
 func Dump(t *testing.T, db *sql.DB, tables string) string {
+	t.Helper()
+	var all strings.Builder
+	for _, name := range tableNames(t, db, tables) {
+		dumpTable(t, db, name, &all)
+	}
+	return all.String()
+}
+
+func tableNames(t *testing.T, db *sql.DB, tables string) []string {
 	t.Helper()
 	var names []string
 	rows, err := db.QueryContext(t.Context(), tables)
@@ -119,11 +144,7 @@ func Dump(t *testing.T, db *sql.DB, tables string) string {
 	if err := rows.Err(); err != nil {
 		t.Fatal(err)
 	}
-	var all strings.Builder
-	for _, name := range names {
-		dumpTable(t, db, name, &all)
-	}
-	return all.String()
+	return names
 }
 
 func dumpTable(t *testing.T, db *sql.DB, name string, to *strings.Builder) {
@@ -146,10 +167,12 @@ func dumpTable(t *testing.T, db *sql.DB, name string, to *strings.Builder) {
 			t.Fatal(err)
 		}
 		for i, v := range values {
-			if b, ok := v.([]byte); ok {
-				v = string(b)
+			verb := "%v"
+			switch v.(type) {
+			case string, []byte:
+				verb = "%q" // A row is one line.
 			}
-			fmt.Fprintf(to, "%s.%s=%v ", name, columns[i], v)
+			fmt.Fprintf(to, "%s.%s="+verb+" ", name, columns[i], v)
 		}
 		to.WriteByte('\n')
 	}
@@ -168,6 +191,8 @@ type world struct {
 	Opened
 	t   *testing.T
 	ctx context.Context
+	// another opens one more, empty.
+	another func() *world
 }
 
 // must ends the test on an error.
