@@ -33,6 +33,12 @@ var (
 	// ErrTaken: a game is in a report of another slot, or a PUUID is another
 	// player's.
 	ErrTaken = errors.New("taken by another one in the store")
+	// ErrNotEmpty: an import is for an empty store only.
+	ErrNotEmpty = errors.New("the store is not empty")
+	// ErrDamaged: an export is cut, was changed, or never was one.
+	ErrDamaged = errors.New("the export is cut or damaged")
+	// ErrVersion: an export is of a version that this program does not know.
+	ErrVersion = errors.New("the export is of an unknown version")
 	// ErrUnavailable: the database can't be reached or can't be written now.
 	ErrUnavailable = errors.New("database unavailable")
 )

@@ -58,6 +58,9 @@ type cli struct {
 	Demo     demoCmd     `cmd:"" help:"Show it all without an account, a key or a database."`
 	Report   reportCmd   `cmd:"" help:"Print one channel's report as it stands, without posting it."`
 	Migrate  migrateCmd  `cmd:"" help:"Bring the database up to date (run does so by itself)."`
+	Export   exportCmd   `cmd:"" help:"Write all that the database holds to a file (the bot may run)."`
+	Import   importCmd   `cmd:"" help:"Put what export wrote into an empty database, of either kind."`
+	Forget   forgetCmd   `cmd:"" help:"Delete a player and all that is kept of them."`
 	Invite   inviteCmd   `cmd:"" help:"Print the link with which a server invites the bot."`
 	Simulate simulateCmd `cmd:"" help:"Run a stand-in for Riot or Discord, for trying bots without accounts."`
 	Version  versionCmd  `cmd:"" help:"Print the version."`

@@ -13,6 +13,7 @@ import (
 	"hash/fnv"
 	"io"
 	"net"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
@@ -98,6 +99,11 @@ func OpenConfig(ctx context.Context, cfg *pgxpool.Config, o Options) (*Store, er
 		Snapshot:  &sql.TxOptions{ReadOnly: true, Isolation: sql.LevelRepeatableRead},
 		Translate: translate,
 		Retry:     clashed,
+		Unfit:     unfit,
+		Patient:   `SET LOCAL idle_in_transaction_session_timeout = 0`,
+		Alone:     `LOCK TABLE %s IN SHARE ROW EXCLUSIVE MODE`,
+		Count:     `SELECT setval(pg_get_serial_sequence('%[1]s', 'id'), coalesce(max(id), 1), max(id) IS NOT NULL) FROM %[1]s`,
+		Collate:   ` COLLATE "C"`,
 	})
 	return s, nil
 }
@@ -175,6 +181,13 @@ func clashed(err error) bool {
 		return true
 	}
 	return false
+}
+
+// unfit says that values break a constraint, or can't be stored.
+func unfit(err error) bool {
+	var e *pgconn.PgError
+	// Integrity constraint violation, and data exception.
+	return errors.As(err, &e) && (strings.HasPrefix(e.Code, "23") || strings.HasPrefix(e.Code, "22"))
 }
 
 // translate wraps what PostgreSQL and its driver say with the errors of package

@@ -82,12 +82,21 @@ func open(t *testing.T, cfg *pgxpool.Config) *postgres.Store {
 func TestStore(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, func(t *testing.T) storetest.Opened {
+		const tables = `SELECT tablename FROM pg_tables WHERE schemaname = current_schema()`
 		cfg := schema(t)
-		return storetest.Opened{Store: open(t, cfg), Dump: func(t *testing.T) string {
-			db := stdlib.OpenDB(*cfg.ConnConfig)
-			defer db.Close()
-			return storetest.Dump(t, db, `SELECT tablename FROM pg_tables WHERE schemaname = current_schema()`)
-		}}
+		return storetest.Opened{
+			Store: open(t, cfg),
+			Dump: func(t *testing.T) string {
+				db := stdlib.OpenDB(*cfg.ConnConfig)
+				defer db.Close()
+				return storetest.Dump(t, db, tables)
+			},
+			Tables: func(t *testing.T) map[string][]string {
+				db := stdlib.OpenDB(*cfg.ConnConfig)
+				defer db.Close()
+				return storetest.Tables(t, db, tables)
+			},
+		}
 	})
 }
 

@@ -73,6 +73,7 @@ func Open(ctx context.Context, path string, o Options) (*Store, error) {
 		Snapshot:  &sql.TxOptions{ReadOnly: true},
 		Translate: translate,
 		Retry:     func(error) bool { return false }, // One writer at a time: nothing clashes.
+		Unfit:     unfit,
 	})
 	return s, nil
 }
@@ -269,4 +270,14 @@ func translate(err error) error {
 		return fmt.Errorf("%w: %w", store.ErrNotFound, err)
 	}
 	return err
+}
+
+// unfit says that values break a constraint, or have the wrong type.
+func unfit(err error) bool {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	code := e.Code() & 0xff
+	return code == lib.SQLITE_CONSTRAINT || code == lib.SQLITE_MISMATCH
 }

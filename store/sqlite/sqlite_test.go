@@ -66,10 +66,13 @@ func execRaw(t *testing.T, db *sql.DB, statement string, args ...any) {
 func TestStore(t *testing.T) {
 	t.Parallel()
 	storetest.Run(t, func(t *testing.T) storetest.Opened {
+		const tables = `SELECT name FROM sqlite_master WHERE type = 'table'`
 		path := filepath.Join(t.TempDir(), "test.db")
-		return storetest.Opened{Store: open(t, path), Dump: func(t *testing.T) string {
-			return storetest.Dump(t, raw(t, path), `SELECT name FROM sqlite_master WHERE type = 'table'`)
-		}}
+		return storetest.Opened{
+			Store:  open(t, path),
+			Dump:   func(t *testing.T) string { return storetest.Dump(t, raw(t, path), tables) },
+			Tables: func(t *testing.T) map[string][]string { return storetest.Tables(t, raw(t, path), tables) },
+		}
 	})
 }
 

@@ -30,6 +30,20 @@ type Dialect struct {
 	// Retry says that a transaction failed only because of another one at the
 	// same time, so that the same once more is right.
 	Retry func(error) bool
+	// Unfit says that the values of a statement break a rule of the schema.
+	Unfit func(error) bool
+
+	// What follows is for carrying a whole database, "" where it needs nothing.
+	//
+	// Patient lets the transaction wait for its caller as long as it takes.
+	Patient string
+	// Alone lets nobody else write to the tables, named for %s, until the
+	// transaction ends.
+	Alone string
+	// Count makes a table, named for %[1]s, give out ids from its highest on.
+	Count string
+	// Collate follows a column that is to be ordered by its bytes.
+	Collate string
 }
 
 // retries bounds how often a transaction is tried that Dialect.Retry lets try
@@ -131,7 +145,8 @@ func (s *Store) wrap(ctx context.Context, what string, err error) error {
 		return nil
 	case errors.Is(err, sql.ErrNoRows):
 		err = store.ErrNotFound
-	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrTaken), errors.Is(err, errReadOnly):
+	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrTaken), errors.Is(err, errReadOnly),
+		errors.Is(err, store.ErrNotEmpty), errors.Is(err, store.ErrDamaged):
 	case ctx.Err() != nil:
 		// Whatever the driver made of it, the caller gave up.
 		err = ctx.Err()
