@@ -249,9 +249,6 @@ func (h riotHello) await(t *testing.T, what string, is func(riottest.Stats) bool
 // busy.
 func TestWorkloadInRealTime(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes 13 s of real time")
-	}
 	const seed = 1
 	w := shortHour()
 	api := startRiot(t, riotOrder{Limits: w.limits.served, Players: w.players, Matches: w.matches, Seed: seed, Latency: longestLatency / 10})
@@ -279,9 +276,6 @@ func TestWorkloadInRealTime(t *testing.T) {
 // in one window, one request at most.
 func TestKilledInMidWindow(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("takes 12 s of real time")
-	}
 	const (
 		limit  = 40
 		window = 5 * time.Second
@@ -326,7 +320,9 @@ func TestKilledInMidWindow(t *testing.T) {
 		}
 		started := time.Since(opened)
 		if started > window-time.Second {
-			t.Skipf("the machine is too busy: the last start came %v after the window opened", started)
+			// On a machine this busy the last start is in another window: an
+			// easier case, in which the bounds hold too.
+			t.Logf("%s: the last start came %v after the window opened", sc.name, started)
 		}
 		fmt.Fprintf(t.Output(), "%s: %d counted before the last start, %.1f s after the window opened\n",
 			sc.name, fullest(sc.before, limit), started.Seconds())
