@@ -1,6 +1,8 @@
 package main
 
 import (
+	"flag"
+	"fmt"
 	"os"
 	"testing"
 )
@@ -10,9 +12,22 @@ import (
 // watched too.
 const asProgram = "RIFTCHIME_TEST_AS_PROGRAM"
 
+// processes is how many tests run side by side where -parallel does not say it:
+// theirs are processes that wait for hours to end, and hardly use the machine.
+const processes = "12"
+
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		main()
+	}
+	flag.Parse()
+	asked := false
+	flag.Visit(func(f *flag.Flag) { asked = asked || f.Name == "test.parallel" })
+	if !asked {
+		if err := flag.Set("test.parallel", processes); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
 	}
 	os.Exit(m.Run())
 }

@@ -68,8 +68,12 @@ func launch(t *testing.T, env settings, args ...string) *program {
 	p := &program{t: t, cmd: exec.Command(self, args...), done: make(chan struct{}), began: time.Now()}
 	p.secrets = []string{token, key, interactionToken}
 	p.cmd.Dir = t.TempDir()
-	p.cmd.Env = []string{"RIFTCHIME_TEST_AS_PROGRAM=1"}
-	for _, name := range []string{"PATH", "HOME", "TMPDIR", "GORACE", "GOCOVERDIR"} {
+	p.cmd.Env = []string{
+		"RIFTCHIME_TEST_AS_PROGRAM=1",
+		// Programs with -race would sleep for a second before they end.
+		"GORACE=atexit_sleep_ms=0 " + os.Getenv("GORACE"),
+	}
+	for _, name := range []string{"PATH", "HOME", "TMPDIR", "GOCOVERDIR"} {
 		if v, ok := os.LookupEnv(name); ok {
 			p.cmd.Env = append(p.cmd.Env, name+"="+v)
 		}
@@ -191,7 +195,7 @@ func (p *program) said(within time.Duration, re string) []string {
 // web gets a page that the program serves.
 func (p *program) web(path string) (status int, body string) {
 	p.t.Helper()
-	addr := p.said(20*time.Second, `msg="serving /healthz[^\n]* address=(\S+)`)[1]
+	addr := p.said(20*time.Second, `"serving /healthz[^\n]*address"?[=:]"?([\d.]+:\d+)`)[1]
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+path, nil)

@@ -66,6 +66,9 @@ func (c *runCmd) Run(ctx context.Context, s streams) error {
 		defer listener.Close()
 	}
 	db, err := openStore(ctx, c.DatabaseURL, false, log)
+	if errors.Is(err, errStopped) {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -100,11 +103,15 @@ func cause(err error) error {
 	}
 }
 
-// openStore opens the database that DATABASE_URL names.
+// openStore opens the database that DATABASE_URL names. It says errStopped where
+// ctx ended meanwhile.
 func openStore(ctx context.Context, databaseURL string, readOnly bool, log *slog.Logger) (store.Store, error) {
 	switch scheme, rest, _ := strings.Cut(databaseURL, ":"); scheme {
 	case "sqlite":
 		db, err := sqlite.Open(ctx, strings.TrimPrefix(rest, "//"), sqlite.Options{ReadOnly: readOnly})
+		if err != nil && ctx.Err() != nil {
+			return nil, errStopped
+		}
 		if err != nil {
 			return nil, settingsErrorf("DATABASE_URL: the SQLite file cannot be opened (%s): check its path, and that its folder can be written", cause(err))
 		}
@@ -114,6 +121,9 @@ func openStore(ctx context.Context, databaseURL string, readOnly bool, log *slog
 			return nil, settingsErrorf("DATABASE_URL is not an address that can be read: write postgres://user:password@host/database")
 		}
 		db, err := postgres.Open(ctx, databaseURL, postgres.Options{ReadOnly: readOnly})
+		if err != nil && ctx.Err() != nil {
+			return nil, errStopped
+		}
 		if err != nil {
 			return nil, settingsErrorf("DATABASE_URL: PostgreSQL cannot be reached (%s): check the address, the user and that the server runs", cause(err))
 		}
@@ -122,12 +132,15 @@ func openStore(ctx context.Context, databaseURL string, readOnly bool, log *slog
 	return nil, settingsErrorf("DATABASE_URL must begin with sqlite: or postgres://, such as sqlite:riftchime.db")
 }
 
-// migrate brings the schema up to date.
+// migrate brings the schema up to date. It says errStopped where ctx ended
+// meanwhile.
 func migrate(ctx context.Context, db store.Store) error {
 	err := db.Migrate(ctx)
 	switch {
 	case errors.Is(err, store.ErrNewer):
 		return settingsErrorf("DATABASE_URL: the database was written by a newer RiftChime: update this program, or use another database")
+	case err != nil && ctx.Err() != nil:
+		return errStopped
 	case err != nil:
 		return settingsErrorf("DATABASE_URL: the database cannot be brought up to date (%s)", cause(err))
 	}

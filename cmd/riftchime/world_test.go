@@ -253,6 +253,11 @@ func (w *world) toldOnce(i int, want []string) (doubles, losses int) {
 			w.t.Errorf("channel %d: game %s is told %d times", i, g, n)
 		}
 	}
+	if doubles+losses > 0 {
+		for _, p := range w.posts(i) {
+			w.t.Logf("channel %d: the report of %s came at %s and tells %v", i, p.slot.Format("05.000"), p.arrived.Format("05.000"), p.games())
+		}
+	}
 	return doubles, losses
 }
 
