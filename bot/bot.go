@@ -142,6 +142,7 @@ func (b *Bot) Run(ctx context.Context) error {
 	g.Go(func() error { b.register(ctx); return nil })
 	g.Go(func() error { b.housekeep(ctx); return nil })
 	g.Go(func() error { b.probe(ctx); return nil })
+	g.Go(func() error { b.moveKeys(ctx); return nil })
 	if b.o.Failures != nil {
 		g.Go(func() error { b.o.Failures.Run(ctx, b.o.Store, b.log); return nil })
 	}
