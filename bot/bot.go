@@ -116,6 +116,8 @@ func (b *Bot) caller(key string, u hour.Urgency) hour.Riot {
 	switch u {
 	case hour.ForPerson:
 		p = ratelimit.Person
+	case hour.ForRetry:
+		p = ratelimit.Retry
 	case hour.Background:
 		p = ratelimit.Background
 	}

@@ -41,6 +41,9 @@ const (
 	ForSlot Urgency = iota
 	// ForPerson: somebody looks at a screen.
 	ForPerson
+	// ForRetry: asked before for the slot, and failed: ahead of what was not
+	// asked yet.
+	ForRetry
 	// Background: nobody waits.
 	Background
 )

@@ -178,6 +178,15 @@ func (r *refresher) failure(id store.PlayerID) string {
 	return r.failed[id]
 }
 
+// urgencyOf puts a player whose requests failed, as when their key stepped back,
+// ahead of those not asked yet.
+func (r *refresher) urgencyOf(id store.PlayerID) Urgency {
+	if r.urgency == ForSlot && r.failure(id) != "" {
+		return ForRetry
+	}
+	return r.urgency
+}
+
 // unread are the games on the player's list that have no body.
 func (r *refresher) unread(id store.PlayerID) []store.Reason {
 	r.mu.Lock()
@@ -219,7 +228,7 @@ func (r *refresher) player(ctx context.Context, p store.DuePlayer, ranks chan<- 
 		r.fail(ctx, p, ctx.Err())
 		return
 	}
-	api := r.h.o.Riot(r.h.keyOf(p), r.urgency)
+	api := r.h.o.Riot(r.h.keyOf(p), r.urgencyOf(p.ID))
 	puuid, err := r.list(ctx, api, &p)
 	if err != nil {
 		r.fail(ctx, p, err)
@@ -563,7 +572,7 @@ func (r *refresher) newest(j rankJob) time.Time {
 // readRanks asks for a player's ranks, where the player now plays. It reports
 // whether wins and losses moved.
 func (r *refresher) readRanks(ctx context.Context, j rankJob) (moved bool, err error) {
-	api := r.h.o.Riot(r.h.keyOf(j.p), r.urgency)
+	api := r.h.o.Riot(r.h.keyOf(j.p), r.urgencyOf(j.p.ID))
 	platform := riot.Platform(j.p.Platform)
 	r.mu.Lock()
 	who := r.people[personKey{r.h.keyOf(j.p), j.puuid}]
