@@ -65,6 +65,8 @@ type refresher struct {
 	people map[personKey]*person
 	// failed says why a player could not be read whole.
 	failed map[store.PlayerID]string
+	// troubles wait to be logged together.
+	troubles map[trouble]troubled
 	// unreadable are listed matches without a body, by who lists them.
 	unreadable map[store.PlayerID][]store.Reason
 }
@@ -100,6 +102,7 @@ func newRefresher(h *Hour, slot time.Time, u Urgency) *refresher {
 		flights:    map[flightKey]*flight{},
 		people:     map[personKey]*person{},
 		failed:     map[store.PlayerID]string{},
+		troubles:   map[trouble]troubled{},
 		unreadable: map[store.PlayerID][]store.Reason{},
 	}
 }
@@ -142,6 +145,7 @@ func (r *refresher) read(ctx context.Context, due []store.DuePlayer) {
 		}
 	}
 	all.Wait()
+	r.tell(ctx)
 }
 
 // meet makes p known to matches read from now on.
@@ -167,8 +171,41 @@ func (r *refresher) fail(ctx context.Context, p store.DuePlayer, err error) {
 	r.failed[p.ID] = cause
 	r.mu.Unlock()
 	if ctx.Err() == nil {
-		r.h.log.WarnContext(ctx, "player not read", "player", p.ID, "platform", p.Platform, "cause", cause, "err", err)
+		r.trouble(ctx, "players not read", p, cause, err)
 	}
+}
+
+// trouble counts what went wrong with a player, for one line in the log a round:
+// an outage concerns thousands.
+func (r *refresher) trouble(ctx context.Context, what string, p store.DuePlayer, cause string, err error) {
+	r.h.log.DebugContext(ctx, what, "player", p.ID, "platform", p.Platform, "cause", cause, "err", err)
+	k := trouble{what, p.Platform, cause}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := r.troubles[k]
+	if t.count++; t.err == nil {
+		t.err = err
+	}
+	r.troubles[k] = t
+}
+
+// tell logs the troubles since the last time.
+func (r *refresher) tell(ctx context.Context) {
+	r.mu.Lock()
+	troubles := r.troubles
+	r.troubles = map[trouble]troubled{}
+	r.mu.Unlock()
+	for k, t := range troubles {
+		r.h.log.WarnContext(ctx, k.what, "platform", k.platform, "cause", k.cause, "players", t.count, "slot", r.slot, "err", t.err)
+	}
+}
+
+// trouble is a kind of trouble; troubled is how many had it, and the first error.
+type trouble struct{ what, platform, cause string }
+
+type troubled struct {
+	count int
+	err   error
 }
 
 // failure is why the player could not be read, "" where that is not known.
@@ -553,7 +590,7 @@ func (r *refresher) rank(ctx context.Context, j rankJob) {
 	case ctx.Err() != nil && r.slot.IsZero():
 		r.fail(ctx, j.p, err)
 	default:
-		r.h.log.WarnContext(ctx, "ranks not read", "player", j.p.ID, "platform", j.p.Platform, "cause", causeOf(err), "err", err)
+		r.trouble(ctx, "ranks not read", j.p, causeOf(err), err)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
 		r.finish(ctx, j.p, j.wanted)

@@ -70,7 +70,7 @@ func TestRiotRegionDown(t *testing.T) {
 				s.posted(1, 1, map[string]int{"Garen": 1})
 				s.reasons(0, map[string]int{"riot": 2})
 				s.reasons(1, map[string]int{"riot": 0})
-				s.logged("player not read", true)
+				s.logged("players not read", true)
 			})
 		})
 	}
