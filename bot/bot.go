@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/bwmarrin/discordgo"
 	"golang.org/x/sync/errgroup"
 
 	"riftchime/bot/commands"
@@ -95,7 +94,7 @@ func New(o Options) (*Bot, error) {
 		Commands: routed,
 		Apology:  commands.Apology,
 		Busy:     commands.Busy,
-		Guard:    b.guard,
+		Guard:    discord.Hold(b.guard),
 		First:    b.first,
 		Done:     b.done,
 		Logger:   o.Logger,
@@ -254,12 +253,12 @@ func (b *Bot) first(ctx context.Context, id int64) bool {
 }
 
 // guard answers at once who sends a command again while it still works.
-func (b *Bot) guard(_ context.Context, p discord.Press) (*discordgo.InteractionResponseData, func()) {
+func (b *Bot) guard(_ context.Context, p discord.Press) (string, func()) {
 	done, ok := b.presses.begin(press{user: p.User, channel: p.Channel, command: p.Command, options: p.Options}, time.Now())
 	if !ok {
-		return &discordgo.InteractionResponseData{Content: commands.StillWorking(p.Locale), Flags: discordgo.MessageFlagsEphemeral}, nil
+		return commands.StillWorking(p.Locale), nil
 	}
-	return nil, done
+	return "", done
 }
 
 func (b *Bot) done(command string, took time.Duration) {

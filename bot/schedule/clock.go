@@ -115,7 +115,7 @@ func (c Clock) Scale(d time.Duration) time.Duration {
 	}
 	hi, lo := bits.Mul64(uint64(d), uint64(c.Hour))
 	if hi >= uint64(time.Hour) {
-		lo, hi = math.MaxInt64, 0
+		lo = math.MaxInt64
 	} else {
 		lo, _ = bits.Div64(hi, lo, uint64(time.Hour))
 		lo = min(lo, math.MaxInt64)

@@ -225,7 +225,7 @@ func serve(ctx context.Context, s service) error {
 			}
 		}()
 		err = b.Run(leading)
-		if err == nil && context.Cause(leading) == errLeadLost {
+		if err == nil && errors.Is(context.Cause(leading), errLeadLost) {
 			err = errLeadLost
 		}
 		if err == nil && ctx.Err() == nil {
