@@ -2,6 +2,7 @@ package hour_test
 
 import (
 	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -35,8 +36,13 @@ func TestSmallKey(t *testing.T) {
 		for c := range 4 {
 			p.follow(c, "UTC", schedule.All, players[c*5:(c+1)*5]...)
 		}
+		var mu sync.Mutex // guards posted
 		posted := map[time.Time]int{}
-		p.discord.OnMessage(func(m discordtest.Message) { posted[m.Arrived.Truncate(time.Hour)]++ })
+		p.discord.OnMessage(func(m discordtest.Message) {
+			mu.Lock()
+			defer mu.Unlock()
+			posted[m.Arrived.Truncate(time.Hour)]++
+		})
 		defer p.run()()
 		first := time.Now().Truncate(time.Hour).Add(time.Hour)
 		games := 0
@@ -55,13 +61,18 @@ func TestSmallKey(t *testing.T) {
 			}
 			time.Sleep(time.Until(slot.Add(2 * time.Minute)))
 			synctest.Wait()
-			if got := posted[slot]; got != 4 {
+			mu.Lock()
+			got := posted[slot]
+			mu.Unlock()
+			if got != 4 {
 				t.Errorf("hour %d: %d messages on the hour, want 4", n+1, got)
 			}
 			told := 0
+			p.db.mu.Lock()
 			for c := range 4 {
 				told += len(p.db.told[channelID(c)])
 			}
+			p.db.mu.Unlock()
 			if told != games {
 				t.Errorf("hour %d: %d games told, want all %d on the hour", n+1, told, games)
 			}
