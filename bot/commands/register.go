@@ -2,6 +2,7 @@ package commands
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -300,10 +301,9 @@ func (r *registration) failed(f finding) {
 // malformed answers for a text that is not a Riot ID.
 func (r *registration) malformed(text string) {
 	reason := riot.NoHash
-	if _, err := riot.ParseRiotID(text); err != nil {
-		if e, ok := err.(*riot.RiotIDError); ok { //nolint:errorlint // ParseRiotID promises the type
-			reason = e.Reason
-		}
+	var e *riot.RiotIDError
+	if _, err := riot.ParseRiotID(text); errors.As(err, &e) {
+		reason = e.Reason
 	}
 	switch reason {
 	case riot.EmptyName:

@@ -1,6 +1,7 @@
 package discordtest
 
 import (
+	"errors"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -175,7 +176,8 @@ func (c *conn) read(baseURL string) {
 // ended notes how the client left.
 func (c *conn) ended(err error) {
 	code := websocket.CloseAbnormalClosure
-	if ce, ok := err.(*websocket.CloseError); ok { //nolint:errorlint // ReadMessage returns it bare
+	var ce *websocket.CloseError
+	if errors.As(err, &ce) {
 		code = ce.Code
 	}
 	s := c.s
